@@ -3,7 +3,7 @@
 # nvcc must be given headers of its own version, so with a system nvcc the
 # toolkit's headers are taken for everything that nvcc compiles.
 #
-# Defines: ANVIL_CUDA_INCLUDE_DIR and the target anvil_cuda_headers.
+# Defines: ANVIL_CUDA_INCLUDE_DIR, ANVIL_CUDA_VERSION and the target anvil_cuda_headers.
 
 set(ANVIL_CUDA_INCLUDE_DIR "" CACHE PATH "Folder that holds cuda_runtime_api.h")
 if(NOT ANVIL_CUDA_INCLUDE_DIR)
@@ -19,7 +19,12 @@ if(NOT ANVIL_CUDA_INCLUDE_DIR)
   endif()
   set(ANVIL_CUDA_INCLUDE_DIR ${ANVIL_CUDA_INCLUDE_FOUND})
 endif()
-message(STATUS "CUDA headers: ${ANVIL_CUDA_INCLUDE_DIR}")
+file(STRINGS ${ANVIL_CUDA_INCLUDE_DIR}/cuda_runtime_api.h ANVIL_CUDART_VERSION
+  REGEX "define +CUDART_VERSION +[0-9]+")
+string(REGEX REPLACE ".* ([0-9]+)0[0-9]0$" "\\1" ANVIL_CUDA_MAJOR "${ANVIL_CUDART_VERSION}")
+string(REGEX REPLACE ".*0([0-9])0$" "\\1" ANVIL_CUDA_MINOR "${ANVIL_CUDART_VERSION}")
+set(ANVIL_CUDA_VERSION ${ANVIL_CUDA_MAJOR}.${ANVIL_CUDA_MINOR})
+message(STATUS "CUDA headers ${ANVIL_CUDA_VERSION}: ${ANVIL_CUDA_INCLUDE_DIR}")
 
 add_library(anvil_cuda_headers INTERFACE)
 target_include_directories(anvil_cuda_headers SYSTEM INTERFACE ${ANVIL_CUDA_INCLUDE_DIR})

@@ -1,0 +1,65 @@
+// Start, fork and end of the process as Python sees them.
+#include <ATen/Context.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/utils/device_lazy_init.h>
+#include <torch/csrc/utils/pybind.h>
+#include <unistd.h>
+
+#include "backend/BlockingRegion.h"
+#include "backend/Functions.h"
+#include "backend/Lifecycle.h"
+#include "python/csrc/Bindings.h"
+
+namespace anvil::python {
+namespace {
+
+namespace py = pybind11;
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+void* release_gil() {
+  if (!Py_IsInitialized() || is_finalizing() || !PyGILState_Check()) {
+    return nullptr;
+  }
+  return PyEval_SaveThread();
+}
+
+void acquire_gil(void* token) {
+  // Python before 3.14 ends a thread that asks for the GIL during finalisation by unwinding it,
+  // which C++ frames turn into an abort. Such a thread stays here; the process is about to end.
+  while (is_finalizing()) {
+    pause();
+  }
+  PyEval_RestoreThread(static_cast<PyThreadState*>(token));
+}
+
+// A thread of libanvil that waits must not hold the GIL; see Note [Blocking and the GIL].
+constexpr GilHooks kGilHooks{&release_gil, &acquire_gil};
+
+// The first use of the device from Python.
+void initialize() {
+  torch::utils::register_fork_handler_for_device_init(kDeviceType);
+  ensure_initialized();
+  at::globalContext().lazyInitDevice(kDeviceType);
+}
+
+bool bad_fork() {
+  return torch::utils::is_device_in_bad_fork(kDeviceType) || is_in_bad_fork();
+}
+
+}  // namespace
+
+void bind_lifetime(py::module_& module) {
+  install_gil_hooks(kGilHooks);
+  module.def("_init", torch::wrap_pybind_function_no_gil(&initialize));
+  module.def("_is_in_bad_fork", &bad_fork);
+  module.def("_drain", [] { drain(); });
+}
+
+}  // namespace anvil::python

@@ -1,0 +1,28 @@
+"""Anvil: a PyTorch backend on the CUDA runtime, with a software CUDA device for machines that have no GPU.
+
+``import torch`` loads it; ``import torch_anvil`` does so where that is switched off or waits for the first use. The device
+is ``"anvil"`` (or ``"privateuseone"``), its functions are in :mod:`torch.anvil`. ``python -m torch_anvil`` prints a
+diagnosis.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["__version__"]
+
+
+def _diagnosing() -> bool:
+    """True in ``python -m torch_anvil``, which must get past a package that cannot be loaded."""
+    arguments = sys.orig_argv
+    return any(pair == ("-m", "torch_anvil") for pair in zip(arguments, arguments[1:]))
+
+
+if not _diagnosing():
+    import torch as _torch  # its autoload may import this package, which then is here already
+
+    from ._activate import activate as _activate
+
+    _activate()
+
+from ._build_info import VERSION as __version__  # noqa: E402

@@ -1,0 +1,56 @@
+"""Loads the binaries, after checking that they can work with the interpreter and the torch of this process."""
+
+from __future__ import annotations
+
+import os
+import platform
+from types import ModuleType
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+LIBRARY_FOLDER = os.path.join(_FOLDER, "lib")
+
+def check_versions(torch_version: str) -> str | None:
+    """What does not fit, or None. ``torch_version`` is the version of the torch in this process."""
+    try:
+        from . import _build_info as built
+    except ImportError:
+        return "torch_anvil is not built; install it with: pip install ."
+    if not _same_release(torch_version, built.TORCH_VERSION):
+        return (
+            f"torch_anvil was built for torch {built.TORCH_VERSION}, but torch {torch_version} is installed; rebuild it with: "
+            "pip install --force-reinstall --no-build-isolation torch_anvil (or pip install torch=="
+            f"{built.TORCH_VERSION.split('+')[0]})"
+        )
+    python = ".".join(platform.python_version_tuple()[:2])
+    if python != built.PYTHON_VERSION:
+        return f"torch_anvil was built for Python {built.PYTHON_VERSION}, but this is Python {python}; rebuild it for this interpreter"
+    return None
+
+
+def check_libraries() -> str | None:
+    """The first library that is missing from the package, or None."""
+    from ._build_info import LIBRARIES
+
+    for name in LIBRARIES:
+        if not os.path.exists(os.path.join(LIBRARY_FOLDER, name)):
+            return f"torch_anvil has lost its library {name}; install it again with: pip install --force-reinstall torch_anvil"
+    return None
+
+
+def load_extension() -> ModuleType:
+    """The extension module. Raises ImportError with one line that says what is wrong."""
+    import torch
+
+    problem = check_versions(str(torch.__version__)) or check_libraries()
+    if problem is not None:
+        raise ImportError(problem)
+    try:
+        from . import _C
+    except ImportError as error:
+        raise ImportError(f"torch_anvil's libraries do not load: {str(error).splitlines()[0]}") from error
+    return _C
+
+
+def _same_release(found: str, built: str) -> bool:
+    """torch's binary interface changes with each release; the build variant after ``+`` does not matter."""
+    return found.split("+")[0] == built.split("+")[0]
