@@ -1,0 +1,17 @@
+#include "aten_ops/kernels/table.h"
+
+#include "aten_ops/kernels/fill.h"
+
+namespace anvil::kernels {
+namespace {
+
+const Table table{
+    .fill = fill_kernels,
+};
+
+}  // namespace
+}  // namespace anvil::kernels
+
+const anvil::kernels::Table* anvil_kernel_table(size_t table_bytes) {
+  return table_bytes == sizeof(anvil::kernels::Table) ? &anvil::kernels::table : nullptr;
+}

@@ -1,0 +1,143 @@
+// Team on the host: a block is one thread, its threads are lanes of loops that
+// the compiler vectorises.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+#include "aten_ops/kernels/macros.h"
+#include "aten_ops/kernels/pointer.h"
+
+namespace anvil::kernels {
+
+// The memory that the blocks of one launch share, one after another.
+class SharedMemory {
+ public:
+  explicit SharedMemory(size_t bytes)
+      : data_(bytes == 0 ? nullptr : static_cast<char*>(std::aligned_alloc(64, round_up(bytes)))) {
+    if (bytes != 0 && data_ == nullptr) {
+      throw std::bad_alloc();
+    }
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() { std::free(data_); }
+  char* data() const { return data_; }
+
+ private:
+  static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+  char* data_;
+};
+
+class HostTeam {
+ public:
+  HostTeam(int64_t block, int64_t blocks, char* shared)
+      : block_(block), blocks_(blocks), shared_(shared) {}
+
+  ANVIL_DEVICE int64_t block() const { return block_; }
+  ANVIL_DEVICE int64_t blocks() const { return blocks_; }
+
+  template <class F>
+  ANVIL_DEVICE void for_each(int64_t n, F f) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      f(i);
+    }
+  }
+
+  // Lane l takes the elements l, l + kLanes, ... of a chunk; lanes are combined
+  // as a tree and chunks in order. The rounding error of a sum of n elements so
+  // grows with kChunk / kLanes + log2(kLanes) + n / kChunk and not with n.
+  template <class T, class Combine, class F>
+  ANVIL_DEVICE T reduce(int64_t n, T identity, Combine combine, F f) {
+    constexpr int kLanes = !std::is_arithmetic_v<T> ? 4 : sizeof(T) <= 4 ? 32 : 16;
+    constexpr int64_t kChunk = kLanes * 128;
+    T total = identity;
+    int64_t i = 0;
+    while (n - i >= kLanes) {
+      T lanes[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] = f(i + lane);
+      }
+      const int64_t end = n - i < kChunk ? n - (n - i) % kLanes : i + kChunk;
+      for (i += kLanes; i < end; i += kLanes) {
+#pragma GCC ivdep
+        for (int lane = 0; lane < kLanes; ++lane) {
+          lanes[lane] = combine(lanes[lane], f(i + lane));
+        }
+      }
+      for (int width = kLanes / 2; width > 0; width /= 2) {
+        for (int lane = 0; lane < width; ++lane) {
+          lanes[lane] = combine(lanes[lane], lanes[lane + width]);
+        }
+      }
+      total = combine(total, lanes[0]);
+    }
+    for (; i < n; ++i) {
+      total = combine(total, f(i));
+    }
+    return total;
+  }
+
+  template <class T, class Combine, class Load, class Store>
+  ANVIL_DEVICE void inclusive_scan(
+      int64_t n, T identity, Combine combine, Load load, Store store) {
+    T running = identity;
+    for (int64_t i = 0; i < n; ++i) {
+      running = combine(running, load(i));
+      store(i, running);
+    }
+  }
+
+  template <class T>
+  ANVIL_DEVICE T* shared(int64_t n) {
+    T* result = reinterpret_cast<T*>(shared_);
+    shared_ += (static_cast<size_t>(n) * sizeof(T) + 15) / 16 * 16;
+    return result;
+  }
+
+  ANVIL_DEVICE void sync() {}
+
+  template <class F>
+  ANVIL_DEVICE void once(F f) {
+    f();
+  }
+
+  template <class F>
+  ANVIL_DEVICE auto broadcast(F f) {
+    return f();
+  }
+
+  ANVIL_DEVICE bool last_block(unsigned* counter) {
+    if (++*counter < static_cast<unsigned>(blocks_)) {
+      return false;
+    }
+    *counter = 0;
+    return true;
+  }
+
+  // A grid runs in one thread, so a plain update is enough; the empty asm keeps
+  // for_each from vectorising over two updates of one element.
+  template <class T>
+  ANVIL_DEVICE void atomic_add(T* pointer, int64_t i, T value) {
+    asm volatile("" ::: "memory");
+    pointer[i] = static_cast<T>(pointer[i] + value);
+  }
+
+  template <class T, class F>
+  ANVIL_DEVICE void atomic_update(T* pointer, int64_t i, F f) {
+    asm volatile("" ::: "memory");
+    pointer[i] = f(pointer[i]);
+  }
+
+ private:
+  int64_t block_;
+  int64_t blocks_;
+  char* shared_;
+};
+
+using Team = HostTeam;
+
+}  // namespace anvil::kernels
