@@ -1,0 +1,125 @@
+#include "runtime/simulator/address_space.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace anvil::simulator {
+
+constinit AddressSpace address_space{};
+
+namespace {
+
+constexpr size_t kSmallestMemory = size_t{64} << 20;
+constinit int files[kMaxDevices] = {};
+
+size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Room for guard pages between allocations and for fragmentation.
+size_t addresses_for(size_t memory) { return round_up(memory + memory / 2, size_t{2} << 20); }
+
+// One view: MAP_NORESERVE, because capacity is ours to count.
+bool map_view(char* address, size_t bytes, int file) {
+  return mmap(address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) !=
+         MAP_FAILED;
+}
+
+void release(char* base, size_t bytes, int files_made) {
+  munmap(base, bytes);
+  for (int i = 0; i < files_made; ++i) {
+    close(files[i]);
+  }
+}
+
+bool try_reserve(int devices, size_t memory) {
+  const size_t each = addresses_for(memory);
+  const size_t bytes = each * devices;
+  void* base = mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    return false;
+  }
+  char* begin = static_cast<char*>(base);
+  for (int device = 0; device < devices; ++device) {
+    char name[32];
+    std::snprintf(name, sizeof(name), "anvil-device-%d", device);
+    const int file = memfd_create(name, MFD_CLOEXEC);
+    if (file < 0) {
+      release(begin, 2 * bytes, device);
+      return false;
+    }
+    files[device] = file;
+    if (ftruncate(file, static_cast<off_t>(each)) != 0 ||
+        !map_view(begin + device * each, each, file) ||
+        !map_view(begin + bytes + device * each, each, file)) {
+      release(begin, 2 * bytes, device + 1);
+      return false;
+    }
+  }
+  madvise(begin, 2 * bytes, MADV_DONTDUMP);
+  address_space = {begin, each, bytes, static_cast<ptrdiff_t>(bytes)};
+  return true;
+}
+
+// A limit on addresses must also hold what the process itself needs: the
+// devices take at most half of what the limit is.
+size_t limited(size_t memory, int devices) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return memory;
+  }
+  return std::min<size_t>(memory, limit.rlim_cur / 2 / devices / 3 / kPage * kPage);
+}
+
+}  // namespace
+
+bool reserve_address_space(Config* config, char* why, size_t why_size) {
+  if (config->memory != 0) {
+    if (try_reserve(config->devices, config->memory)) {
+      return true;
+    }
+    std::snprintf(why, why_size,
+                  "ANVIL_SIMULATOR_MEMORY: no address space for %d devices of %zu bytes (%s); "
+                  "use less memory or fewer devices",
+                  config->devices, config->memory, std::strerror(errno));
+    return false;
+  }
+  for (size_t memory = limited(config->profile->memory, config->devices);
+       memory >= kSmallestMemory; memory = memory / 2 / kPage * kPage) {
+    if (try_reserve(config->devices, memory)) {
+      config->memory = memory;
+      return true;
+    }
+  }
+  std::snprintf(why, why_size,
+                "no address space for %d devices of at least 64 MiB (%s); raise the limit "
+                "(ulimit -v) or set ANVIL_SIMULATOR_MEMORY and ANVIL_SIMULATOR_DEVICES lower",
+                config->devices, std::strerror(errno));
+  return false;
+}
+
+bool commit(char* device_address, size_t bytes) {
+  return mprotect(kernel_view(device_address), bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void punch(char* device_address, size_t bytes) {
+  const int device = device_of(device_address);
+  const char* first = address_space.begin + device * address_space.bytes_per_device;
+  mprotect(kernel_view(device_address), bytes, PROT_NONE);
+  fallocate(files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, device_address - first,
+            static_cast<off_t>(bytes));
+}
+
+void detach_address_space() {
+  if (address_space.begin != nullptr) {
+    mmap(address_space.begin, 2 * address_space.bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  }
+}
+
+}  // namespace anvil::simulator

@@ -1,0 +1,69 @@
+// The engine: stream queues, and the worker threads that serve them.
+//
+// One lock guards all queues. Enqueueing takes it once, takes a pooled node,
+// and wakes a worker only if one sleeps that is needed.
+//
+// Order: work of a stream runs in the order it was enqueued. The legacy stream
+// of a device and its blocking streams are ordered by tickets: a head runs only
+// if no work with an earlier ticket is left on the other side. All else is free,
+// and an adversarial schedule (ANVIL_SIMULATOR_SCHEDULE) makes use of that.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "runtime/simulator/node.h"
+#include "runtime/simulator/stream.h"
+
+namespace anvil::simulator {
+
+void make_engine();
+
+// Guards streams, events and devices' queues.
+std::mutex& engine_lock();
+
+// A piece of work on its way into a stream. The lock is held from construction
+// to `commit` (or destruction, which drops the work): fill in the node at once.
+class Submission {
+ public:
+  Submission(Stream& stream, Work work, size_t payload_bytes = 0);
+  ~Submission();
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+
+  Node* operator->() { return node_; }
+  Stream& stream() { return stream_; }
+  // The number that the work will have in its stream.
+  uint64_t sequence() const { return stream_.enqueued + 1; }
+
+  // Enqueues. In inline mode, runs it before returning.
+  void commit();
+
+ private:
+  Stream& stream_;
+  std::unique_lock<std::mutex> lock_;
+  Node* node_;
+};
+
+// Work number `sequence` of `stream` has completed.
+inline bool done(const Stream& stream, uint64_t sequence) {
+  return stream.completed.load(std::memory_order_acquire) >= sequence;
+}
+
+// Block the calling thread. Return at once after the end of the process began.
+void wait(Stream& stream, uint64_t sequence);
+void wait_for_stream(Stream& stream);  // the legacy stream: and all that it orders
+void wait_for_device(const Device& device);
+void wait_for_all_devices();
+
+// Nothing is left to do in the stream (the legacy stream: as above).
+bool idle(const Stream& stream);
+
+// Streams of a device, in any state.
+Stream* make_stream(Device& device, unsigned flags, int priority);
+void destroy_stream(Stream* stream);
+
+// anvilSimulatorDrain: runs what is queued, then drops all later work.
+void drain();
+
+}  // namespace anvil::simulator

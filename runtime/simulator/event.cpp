@@ -1,0 +1,178 @@
+#include "runtime/simulator/event.h"
+
+#include "runtime/simulator/device.h"
+#include "runtime/simulator/engine.h"
+#include "runtime/simulator/engine_state.h"
+#include "runtime/simulator/process.h"
+
+namespace anvil::simulator {
+namespace {
+
+constinit Event* reusable = nullptr;  // guarded by the engine's lock
+
+Event* resolve(cudaEvent_t handle) {
+  Event* event = reinterpret_cast<Event*>(handle);
+  return event != nullptr && event->magic == kEventMagic ? event : nullptr;
+}
+
+void reuse(Event* event) {
+  event->next = reusable;
+  reusable = event;
+}
+
+// The latest record, as of now.
+struct Record {
+  Stream* stream;
+  uint64_t sequence;
+};
+
+Record latest(const Event& event) {
+  const std::lock_guard lock(engine_lock());
+  return {event.stream, event.sequence};
+}
+
+bool complete(const Record& record) {
+  return record.stream == nullptr || done(*record.stream, record.sequence);
+}
+
+}  // namespace
+
+void complete_record(Event* event, uint64_t sequence) {
+  if (event->sequence == sequence && (event->flags & cudaEventDisableTiming) == 0) {
+    event->time = static_cast<int64_t>(now());
+  }
+  if (--event->pending == 0 && event->magic != kEventMagic) {
+    reuse(event);
+  }
+}
+
+ANVIL_EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned flags) {
+  return api([&](Thread& thread) {
+    constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming;
+    if (handle == nullptr || (flags & ~(kKnown | cudaEventInterprocess)) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    if ((flags & cudaEventInterprocess) != 0) {
+      return cudaErrorNotSupported;
+    }
+    Device& own = device(thread.device);
+    if (const cudaError_t failed = failure(own)) {
+      return failed;
+    }
+    const std::lock_guard lock(engine_lock());
+    Event* event = reusable;
+    if (event != nullptr) {
+      reusable = event->next;
+      *event = Event{};
+    } else {
+      event = new Event;
+    }
+    event->device = &own;
+    event->flags = flags;
+    event->magic = kEventMagic;
+    *handle = reinterpret_cast<cudaEvent_t>(event);
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaEventCreate(cudaEvent_t* handle) {
+  return cudaEventCreateWithFlags(handle, cudaEventDefault);
+}
+
+ANVIL_EXPORT cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
+  return api([&](Thread& thread) {
+    Event* event = resolve(handle);
+    Stream* stream = resolve(stream_handle, thread);
+    if (event == nullptr || stream == nullptr || event->device != stream->device) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (const cudaError_t failed = failure(*stream->device)) {
+      return failed;
+    }
+    Submission work(*stream, Work::kRecord);
+    work->record = {event};
+    event->stream = stream;
+    event->sequence = work.sequence();
+    ++event->pending;
+    work.commit();
+    return cudaSuccess;
+  });
+}
+
+// An event that was never recorded counts as complete.
+ANVIL_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  return api([&](Thread&) {
+    Event* event = resolve(handle);
+    if (event == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (const cudaError_t failed = failure(*event->device)) {
+      return failed;
+    }
+    return complete(latest(*event)) ? failure(*event->device) : cudaErrorNotReady;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  return api([&](Thread&) {
+    Event* event = resolve(handle);
+    if (event == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    const Record record = latest(*event);
+    if (record.stream != nullptr) {
+      wait(*record.stream, record.sequence);
+    }
+    return failure(*event->device);
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaEventElapsedTime(float* milliseconds,
+                                              cudaEvent_t start_handle,
+                                              cudaEvent_t end_handle) {
+  return api([&](Thread&) {
+    Event* start = resolve(start_handle);
+    Event* end = resolve(end_handle);
+    if (milliseconds == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    if (start == nullptr || end == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    const std::lock_guard lock(engine_lock());
+    for (const Event* event : {start, end}) {
+      if (event->stream == nullptr || (event->flags & cudaEventDisableTiming) != 0 ||
+          event->device != start->device) {
+        return cudaErrorInvalidResourceHandle;
+      }
+    }
+    for (const Event* event : {start, end}) {
+      if (const cudaError_t failed = failure(*event->device)) {
+        return failed;
+      }
+      if (!done(*event->stream, event->sequence)) {
+        return cudaErrorNotReady;
+      }
+    }
+    *milliseconds = static_cast<float>(static_cast<double>(end->time - start->time) * 1e-6);
+    return cudaSuccess;
+  });
+}
+
+// Returns at once, also while a record is queued.
+ANVIL_EXPORT cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  return api([&](Thread&) {
+    Event* event = resolve(handle);
+    if (event == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    const std::lock_guard lock(engine_lock());
+    event->magic = 0;
+    if (event->pending == 0) {
+      reuse(event);
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // namespace anvil::simulator

@@ -1,0 +1,29 @@
+// Events: what stands behind a cudaEvent_t.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "runtime/simulator/stream.h"
+
+namespace anvil::simulator {
+
+constexpr uint32_t kEventMagic = 0x4576656e;
+
+// Guarded by the engine's lock. Events are reused, never given back.
+struct Event {
+  uint32_t magic = 0;
+  unsigned flags = 0;
+  unsigned pending = 0;      // records that are queued
+  Device* device = nullptr;  // current when the event was created
+  Stream* stream = nullptr;  // of the latest record; null: never recorded
+  uint64_t sequence = 0;     // of the latest record
+  int64_t time = 0;          // when it completed, ns
+  Event* next = nullptr;     // free list
+};
+
+// Work of kind kRecord was reached: notes the time. Needs the engine's lock.
+void complete_record(Event* event, uint64_t sequence);
+
+}  // namespace anvil::simulator

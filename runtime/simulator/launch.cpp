@@ -1,0 +1,197 @@
+// cudaLaunchKernel, and what can be asked about a kernel.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "runtime/simulator/device.h"
+#include "runtime/simulator/engine.h"
+#include "runtime/simulator/engine_state.h"
+#include "runtime/simulator/fault_report.h"
+#include "runtime/simulator/kernels.h"
+#include "runtime/simulator/launch.h"
+#include "runtime/simulator/process.h"
+#include "runtime/simulator/report.h"
+
+namespace anvil::simulator {
+namespace {
+
+// "Maximum ..." rows of the table of compute capabilities; the same since 3.0.
+constexpr unsigned kMaxThreads = 1024;
+constexpr unsigned kMaxBlockZ = 64;
+constexpr unsigned kMaxGridX = 2147483647;
+constexpr unsigned kMaxGridYZ = 65535;
+constexpr size_t kDefaultShared = 48 * 1024;
+// What host-compiled kernels are said to need, as there is no compiler to ask.
+constexpr int kRegistersPerThread = 32;
+
+size_t aligned(size_t offset, size_t bytes) {
+  const size_t alignment = bytes >= 64 ? 64 : 16;
+  return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+bool fits(dim3 grid, dim3 block) {
+  return grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= kMaxGridX &&
+         grid.y <= kMaxGridYZ && grid.z <= kMaxGridYZ && block.x >= 1 && block.y >= 1 &&
+         block.z >= 1 && block.x <= kMaxThreads && block.y <= kMaxThreads &&
+         block.z <= kMaxBlockZ && uint64_t{block.x} * block.y * block.z <= kMaxThreads;
+}
+
+size_t shared_limit(const Kernel& kernel) {
+  const int limit = kernel.dynamic_shared_limit.load(std::memory_order_relaxed);
+  return limit > 0 ? static_cast<size_t>(limit) : kDefaultShared;
+}
+
+size_t payload_bytes(const anvilKernel& kernel) {
+  size_t bytes = kernel.argument_count * sizeof(void*);
+  for (size_t i = 0; i < kernel.argument_count; ++i) {
+    bytes = aligned(bytes, kernel.argument_sizes[i]) + kernel.argument_sizes[i];
+  }
+  return bytes;
+}
+
+// The array of pointers, then what they point to.
+void** copy_arguments(const anvilKernel& kernel, void** arguments, char* payload) {
+  void** copied = reinterpret_cast<void**>(payload);
+  size_t offset = kernel.argument_count * sizeof(void*);
+  for (size_t i = 0; i < kernel.argument_count; ++i) {
+    const size_t bytes = kernel.argument_sizes[i];
+    offset = aligned(offset, bytes);
+    copied[i] = std::memcpy(payload + offset, arguments[i], bytes);
+    offset += bytes;
+  }
+  return copied;
+}
+
+}  // namespace
+
+cudaError_t launch(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,
+                   size_t shared_bytes, Stream& stream, int current_device) {
+  const anvilKernel* host = kernel.host.load(std::memory_order_acquire);
+  if (host == nullptr) {
+    report("kernel '%s' has only device code, which the simulator cannot run", kernel.name);
+    return cudaErrorInvalidDeviceFunction;
+  }
+  if (!fits(grid, block)) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (shared_bytes > shared_limit(kernel) || (arguments == nullptr && host->argument_count > 0)) {
+    return cudaErrorInvalidValue;
+  }
+  if (stream.device->index != current_device) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (const cudaError_t failed = failure(*stream.device)) {
+    return failed;
+  }
+  Submission work(stream, Work::kLaunch, payload_bytes(*host));
+  work->launch = {host,
+                  {copy_arguments(*host, arguments, work->payload()), grid, block, shared_bytes}};
+  work.commit();
+  return cudaSuccess;
+}
+
+void execute_launch(const LaunchWork& work, Device& device) {
+  KernelFaults faults(work.kernel->name);
+  if (sigsetjmp(faults.jump, 0) != 0) {
+    fail(device, cudaErrorIllegalAddress);
+    return;
+  }
+  try {
+    work.kernel->body(&work.launch);
+    return;
+  } catch (const std::exception& error) {
+    report("kernel '%s' on device %d failed: %s", work.kernel->name, device.index, error.what());
+  } catch (...) {
+    report("kernel '%s' on device %d failed", work.kernel->name, device.index);
+  }
+  fail(device, cudaErrorLaunchFailure);
+}
+
+ANVIL_EXPORT cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
+                                          void** arguments, size_t shared_bytes,
+                                          cudaStream_t handle) {
+  return api([&](Thread& thread) {
+    const Kernel* kernel = find_kernel(function);
+    if (kernel == nullptr) {
+      return cudaErrorInvalidDeviceFunction;
+    }
+    Stream* stream = resolve(handle, thread);
+    if (stream == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    return launch(*kernel, grid, block, arguments, shared_bytes, *stream, thread.device);
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
+                                               const void* function) {
+  return api([&](Thread&) {
+    if (attributes == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    const Kernel* kernel = find_kernel(function);
+    if (kernel == nullptr) {
+      return cudaErrorInvalidDeviceFunction;
+    }
+    std::memset(attributes, 0, sizeof(*attributes));
+    attributes->maxThreadsPerBlock = kMaxThreads;
+    attributes->numRegs = kRegistersPerThread;
+    attributes->binaryVersion = attributes->ptxVersion =
+        config.profile->major * 10 + config.profile->minor;
+    attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_limit(*kernel));
+    attributes->preferredShmemCarveout = -1;
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+                                              int value) {
+  return api([&](Thread&) {
+    Kernel* kernel = find_kernel(function);
+    if (kernel == nullptr) {
+      return cudaErrorInvalidDeviceFunction;
+    }
+    switch (attribute) {
+      case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        if (value < 0 || static_cast<size_t>(value) > config.profile->shared_per_block_optin) {
+          return cudaErrorInvalidValue;
+        }
+        kernel->dynamic_shared_limit.store(value);
+        return cudaSuccess;
+      case cudaFuncAttributePreferredSharedMemoryCarveout:
+        return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+      default: return cudaErrorInvalidValue;
+    }
+  });
+}
+
+// Limited by threads, blocks, shared memory and registers of a multiprocessor.
+ANVIL_EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                                       const void* function,
+                                                                       int block_size,
+                                                                       size_t shared_bytes) {
+  return api([&](Thread&) {
+    if (blocks == nullptr || block_size <= 0) {
+      return cudaErrorInvalidValue;
+    }
+    const Kernel* kernel = find_kernel(function);
+    if (kernel == nullptr) {
+      return cudaErrorInvalidDeviceFunction;
+    }
+    const Profile& profile = *config.profile;
+    if (static_cast<unsigned>(block_size) > kMaxThreads || shared_bytes > shared_limit(*kernel)) {
+      *blocks = 0;
+      return cudaSuccess;
+    }
+    constexpr int kRegisters = 65536;
+    constexpr size_t kReservedShared = 1024;
+    const int threads = (block_size + 31) / 32 * 32;
+    const size_t by_shared = profile.shared_per_multiprocessor / (shared_bytes + kReservedShared);
+    *blocks = std::min({profile.threads_per_multiprocessor / threads,
+                        profile.blocks_per_multiprocessor, static_cast<int>(by_shared),
+                        kRegisters / (threads * kRegistersPerThread)});
+    return cudaSuccess;
+  });
+}
+
+}  // namespace anvil::simulator

@@ -1,0 +1,13 @@
+#include "runtime/simulator/refused.h"
+
+#include "runtime/simulator/process.h"
+#include "runtime/simulator/report.h"
+
+namespace anvil::simulator {
+
+int refuse(const char* function) {
+  report("%s is not supported (docs/simulator.md lists what is)", function);
+  return current_thread.last_error = cudaErrorNotSupported;
+}
+
+}  // namespace anvil::simulator

@@ -1,0 +1,181 @@
+#include "runtime/simulator/stream.h"
+
+#include <algorithm>
+
+#include "runtime/simulator/device.h"
+#include "runtime/simulator/engine.h"
+#include "runtime/simulator/event.h"
+#include "runtime/simulator/process.h"
+
+namespace anvil::simulator {
+
+Stream* resolve(cudaStream_t handle, const Thread& thread) {
+  if (handle == nullptr || handle == cudaStreamLegacy) {
+    return &device(thread.device).legacy;
+  }
+  if (handle == cudaStreamPerThread) {
+    return nullptr;  // see docs/simulator.md
+  }
+  Stream* stream = reinterpret_cast<Stream*>(handle);
+  return stream->magic == kStreamMagic ? stream : nullptr;
+}
+
+namespace {
+
+// Runs `body(stream, thread)`; errors of the stream's device come after it.
+template <class Body>
+cudaError_t with_stream(cudaStream_t handle, Body&& body) {
+  return api([&](Thread& thread) {
+    Stream* stream = resolve(handle, thread);
+    return stream != nullptr ? body(*stream, thread) : cudaErrorInvalidResourceHandle;
+  });
+}
+
+}  // namespace
+
+ANVIL_EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle,
+                                                      unsigned flags,
+                                                      int priority) {
+  return api([&](Thread& thread) {
+    if (handle == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    Device& own = device(thread.device);
+    if (const cudaError_t failed = failure(own)) {
+      return failed;
+    }
+    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+    *handle = reinterpret_cast<cudaStream_t>(make_stream(own, flags, priority));
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
+  return cudaStreamCreateWithPriority(handle, flags, kLeastPriority);
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamCreate(cudaStream_t* handle) {
+  return cudaStreamCreateWithFlags(handle, cudaStreamDefault);
+}
+
+// Returns at once; what is queued still runs.
+ANVIL_EXPORT cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (stream.legacy) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    destroy_stream(&stream);
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return with_stream(handle, [](Stream& stream, Thread&) {
+    if (const cudaError_t failed = failure(*stream.device)) {
+      return failed;
+    }
+    return idle(stream) ? failure(*stream.device) : cudaErrorNotReady;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return with_stream(handle, [](Stream& stream, Thread&) {
+    wait_for_stream(stream);
+    return failure(*stream.device);
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (priority == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *priority = stream.priority;
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (flags == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *flags = stream.flags;
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* index) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (index == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *index = stream.device->index;
+    return cudaSuccess;
+  });
+}
+
+// Capture cannot be begun on the simulator, so no stream is ever capturing.
+ANVIL_EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
+                                               cudaStreamCaptureStatus* status) {
+  return with_stream(handle, [&](Stream&, Thread&) {
+    if (status == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
+                                             cudaEvent_t event_handle,
+                                             unsigned flags) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    Event* event = reinterpret_cast<Event*>(event_handle);
+    if (event == nullptr || event->magic != kEventMagic) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if ((flags & ~unsigned{cudaEventWaitExternal}) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    if (const cudaError_t failed = failure(*stream.device)) {
+      return failed;
+    }
+    Submission work(stream, Work::kWait);
+    // The record that counts is the latest one at the time of this call.
+    if (event->stream == nullptr || event->stream == &stream ||
+        done(*event->stream, event->sequence)) {
+      return cudaSuccess;
+    }
+    work->wait = {event->stream, event->sequence};
+    work.commit();
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t handle,
+                                            cudaHostFn_t function,
+                                            void* data) {
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (function == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    if (const cudaError_t failed = failure(*stream.device)) {
+      return failed;
+    }
+    Submission work(stream, Work::kHostFunction);
+    work->host = {function, data};
+    work.commit();
+    return cudaSuccess;
+  });
+}
+
+ANVIL_EXPORT int anvilSimulatorInsideStream() { return current_thread.inside_stream; }
+
+ANVIL_EXPORT void anvilSimulatorDrain() {
+  if (phase.load(std::memory_order_acquire) == Phase::kReady && !current_thread.inside_stream) {
+    drain();
+  }
+}
+
+}  // namespace anvil::simulator
