@@ -9,6 +9,9 @@ namespace anvil {
 
 inline constexpr c10::DeviceType kDeviceType = c10::DeviceType::PrivateUse1;
 
+// Devices beyond this many are not offered (tables per device are fixed arrays).
+inline constexpr c10::DeviceIndex kMaxDevices = 64;
+
 // Number of usable devices; asks the driver once and keeps the answer. 0 where
 // no driver answers. Never throws. Does not create a context.
 ANVIL_API c10::DeviceIndex device_count() noexcept;
@@ -29,12 +32,26 @@ ANVIL_API c10::DeviceIndex exchange_device(c10::DeviceIndex device);
 // As exchange_device; a negative `device` changes nothing.
 ANVIL_API c10::DeviceIndex maybe_exchange_device(c10::DeviceIndex device);
 
-// Blocks until all work on the current device is done; raises asynchronous
-// errors. Releases the GIL if the caller holds it (through the hook that the
-// Python extension installs).
+// As exchange_device for destructors: drops errors, does nothing where the
+// backend is not usable.
+ANVIL_API void unchecked_set_device(c10::DeviceIndex device) noexcept;
+
+// Blocks until all work on the current device (or on `device`) is done; raises
+// asynchronous errors. Releases the GIL if the caller holds it.
 ANVIL_API void device_synchronize();
+ANVIL_API void device_synchronize(c10::DeviceIndex device);
+
+// True once the process has used `device`. Never throws, never initialises.
+ANVIL_API bool has_primary_context(c10::DeviceIndex device) noexcept;
+
+// Initialises the driver if need be and notes that `device` is in use. Called
+// before the first resource is made on a device.
+ANVIL_API void mark_used(c10::DeviceIndex device);
 
 // Throws if `device` is not in [0, device_count()).
 ANVIL_API void check_device_index(c10::DeviceIndex device);
+
+// `device`, checked; the current device for -1.
+ANVIL_API c10::DeviceIndex device_or_current(c10::DeviceIndex device);
 
 }  // namespace anvil

@@ -6,6 +6,10 @@
 #include <c10/core/Stream.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+#include <functional>
+#include <utility>
+
 #include "backend/Macros.h"
 
 namespace anvil {
@@ -23,13 +27,15 @@ class ANVIL_API Stream {
   c10::Device device() const { return stream_.device(); }
   c10::StreamId id() const { return stream_.id(); }
 
-  // The runtime's handle; null is the legacy default stream.
+  // The runtime's handle; null is the legacy default stream. Makes a pool stream
+  // at its first use.
   cudaStream_t stream() const;
   operator cudaStream_t() const { return stream(); }
 
   bool query() const;        // all work done; raises asynchronous errors
   void synchronize() const;  // blocks the calling thread; releases the GIL
   int priority() const;      // 0 is lowest, negative is higher, as in CUDA
+  bool is_capturing() const;
 
   bool operator==(const Stream& other) const { return stream_ == other.stream_; }
 
@@ -49,4 +55,15 @@ ANVIL_API Stream getDefaultStream(c10::DeviceIndex device = -1);
 ANVIL_API Stream getCurrentStream(c10::DeviceIndex device = -1);
 ANVIL_API void setCurrentStream(Stream stream);
 
+// (least, greatest): the device's range of priorities; lower numbers are higher
+// priorities, as in cudaDeviceGetStreamPriorityRange.
+ANVIL_API std::pair<int, int> stream_priority_range();
+
 }  // namespace anvil
+
+template <>
+struct std::hash<anvil::Stream> {
+  size_t operator()(anvil::Stream stream) const noexcept {
+    return std::hash<c10::Stream>{}(stream.unwrap());
+  }
+};
