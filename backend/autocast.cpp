@@ -8,10 +8,16 @@
 namespace anvil {
 namespace {
 
-at::Tensor binary_cross_entropy_refused(const at::Tensor&,
-                                        const at::Tensor&,
-                                        const std::optional<at::Tensor>&,
-                                        int64_t) {
+// torch's lists spell these without a namespace.
+using at::IntArrayRef;
+using at::Scalar;
+using at::ScalarType;
+using at::Tensor;
+
+Tensor binary_cross_entropy_refused(const Tensor&,
+                                    const Tensor&,
+                                    const std::optional<Tensor>&,
+                                    int64_t) {
   TORCH_CHECK(false,
               "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to "
               "autocast: their input is the output of a sigmoid, which half precision rounds to 0 "

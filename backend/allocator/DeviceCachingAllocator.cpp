@@ -196,7 +196,7 @@ void DeviceCachingAllocator::record_pending_events(Block* block) {
     auto queue = std::find_if(pending_.begin(), pending_.end(),
                               [&](const PendingQueue& entry) { return entry.stream == stream; });
     if (queue == pending_.end()) {
-      queue = pending_.insert(queue, PendingQueue{stream, {}});
+      queue = pending_.emplace(pending_.end(), PendingQueue{stream, {}});
     }
     queue->events.emplace_back(std::move(event), block);
     ++pending_count_;

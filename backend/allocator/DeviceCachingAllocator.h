@@ -99,7 +99,7 @@ class DeviceCachingAllocator {
   std::vector<std::unique_ptr<StreamPool>> pools_;
   StreamPool* last_pool_ = nullptr;  // of the stream that asked last
   std::unordered_set<Block*> segments_;  // the first block of each
-  std::vector<PendingQueue> pending_;
+  std::deque<PendingQueue> pending_;
   size_t pending_count_ = 0;
   std::vector<Event> spare_events_;
   DeviceStats stats_;

@@ -196,7 +196,7 @@ bool DeviceCachingAllocator::release_oversize(size_t bytes) {
 }
 
 void DeviceCachingAllocator::wait_for_pending() {
-  std::vector<PendingQueue> pending;
+  std::deque<PendingQueue> pending;
   {
     const Lock lock(mutex_);
     pending = std::exchange(pending_, {});
