@@ -25,4 +25,7 @@ if not _diagnosing():
 
     _activate()
 
-from ._build_info import VERSION as __version__  # noqa: E402
+try:
+    from ._build_info import VERSION as __version__
+except ImportError:  # only in a diagnosis: activate() says it otherwise
+    __version__ = "not built"
