@@ -86,7 +86,8 @@ def train(device: torch.device, data: Data, seed: int, epochs: int) -> Run:
     shuffle = torch.Generator().manual_seed(seed)
     losses, seconds = [], []
 
-    bar = tqdm(range(epochs), desc=f"{device.type:13} seed {seed}", unit="epoch", dynamic_ncols=True)
+    # disable=None: no bar where the output is not a terminal
+    bar = tqdm(range(epochs), desc=f"{device.type:6} seed {seed}", unit="epoch", dynamic_ncols=True, disable=None)
     for _ in bar:
         start = time.perf_counter()
         model.train()
@@ -101,6 +102,9 @@ def train(device: torch.device, data: Data, seed: int, epochs: int) -> Run:
         losses.append(total.item() / count)
         seconds.append(time.perf_counter() - start)
         bar.set_postfix(loss=f"{losses[-1]:.4f}")
+
+    if bar.disable:
+        print(f"{device.type:6} seed {seed}: {epochs} epochs, loss {losses[0]:.4f} -> {losses[-1]:.4f}", flush=True)
 
     model.eval()
     with torch.no_grad():
@@ -142,7 +146,8 @@ def table(device_runs: list[Run], cpu_runs: list[Run], counts: dict[str, int], p
     print(f"{len(device_runs)} seeds each, mean ± standard deviation\n")
     for name, ours, theirs in rows:
         print(f"  {name:22} {ours:>18} {theirs:>18}")
-    print(f"\n  operator calls in the loop: {counts['kernel']:,} kernel, {counts['library']:,} library, {counts['fallback']:,} fallback")
+    calls = ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
+    print(f"\n  operator calls in the loop: {calls}")
     print(f"  difference of the means within the spread of the seeds: {'yes' if same else 'NO'}")
     print(f"  accuracy of each seed at least 97%: {'yes' if good else 'NO'}")
     return same and good
@@ -152,8 +157,9 @@ def picture(path: pathlib.Path, data: Data, device_runs: list[Run], cpu_runs: li
     """Both loss curves (each seed, and the mean), and predictions, the wrong ones first."""
     blue, orange, ink = "#2a6fbb", "#d9822b", "#333333"
     pyplot.rcParams.update({"font.size": 10, "axes.edgecolor": "#999999", "text.color": ink, "axes.labelcolor": ink})
-    figure = pyplot.figure(figsize=(11, 4.6), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[1.15, 1])
+    figure = pyplot.figure(figsize=(11.5, 5), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)
+    left, right = figure.subfigures(1, 2, width_ratios=[1.1, 1])
 
     axes = left.subplots()
     for runs, color, label, style in ((cpu_runs, orange, "CPU", "--"), (device_runs, blue, "anvil", "-")):
@@ -171,17 +177,16 @@ def picture(path: pathlib.Path, data: Data, device_runs: list[Run], cpu_runs: li
     predictions, labels = device_runs[0].predictions, data.test_labels
     wrong = (predictions != labels).nonzero().flatten().tolist()
     shown = (wrong + [i for i in range(len(labels)) if i not in wrong])[:15]
-    right.suptitle(
-        f"Predictions on unseen images, wrong ones first ({len(wrong)} of {len(labels)} are wrong)",
-        x=0.02, ha="left", fontsize=11,
-    )  # fmt: skip
+    right.suptitle(f"Unseen images, as anvil reads them: {len(wrong)} of {len(labels)} wrong", x=0.04, ha="left", fontsize=11)
     for index, cell in zip(shown, right.subplots(3, 5).flat):
         cell.imshow(data.test_images[index, 0], cmap="gray_r", interpolation="nearest")
         correct = predictions[index] == labels[index]
         cell.set_title(
             f"{predictions[index]}" if correct else f"{predictions[index]}, is {labels[index]}",
-            color=ink if correct else "#c0392b", fontsize=10, pad=3,
-        )  # fmt: skip
+            color=ink if correct else "#c0392b",
+            fontsize=10,
+            pad=3,
+        )
         cell.set_axis_off()
 
     path.parent.mkdir(parents=True, exist_ok=True)
