@@ -86,8 +86,9 @@ void bind_device(py::module_& module) {
   using torch::wrap_pybind_function;
   using torch::wrap_pybind_function_no_gil;
 
-  // Field names are those of torch.cuda's _CudaDeviceProperties.
-  py::class_<cudaDeviceProp>(module, "_AnvilDeviceProperties")
+  // Field names are those of torch.cuda's _CudaDeviceProperties. Local to this module: stock torch
+  // binds the same struct.
+  py::class_<cudaDeviceProp>(module, "_AnvilDeviceProperties", py::module_local())
       .def_property_readonly("name", [](const cudaDeviceProp& p) { return std::string(p.name); })
       .def_readonly("major", &cudaDeviceProp::major)
       .def_readonly("minor", &cudaDeviceProp::minor)
