@@ -1,4 +1,5 @@
-// Streams that torch.Stream has no constructor for, and what it has no method for.
+// What torch.Stream and torch.Event have no constructor or method for.
+#include <torch/csrc/Event.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -32,6 +33,16 @@ std::tuple<int, int> priority_range() {
   int greatest = 0;
   ANVIL_CHECK(runtime::table().cudaDeviceGetStreamPriorityRange(&least, &greatest));
   return {least, greatest};
+}
+
+// torch.Event.elapsed_time takes no event of a derived class.
+double elapsed_time(py::handle start, py::handle end) {
+  TORCH_CHECK_TYPE(THPEvent_Check(start.ptr()) && THPEvent_Check(end.ptr()),
+                   "elapsed_time() takes an event");
+  const c10::Event& first = reinterpret_cast<THPEvent*>(start.ptr())->event;
+  const c10::Event& second = reinterpret_cast<THPEvent*>(end.ptr())->event;
+  const py::gil_scoped_release no_gil;
+  return first.elapsedTime(second);
 }
 
 }  // namespace
@@ -70,6 +81,8 @@ void bind_streams(py::module_& module) {
                return Stream(unpack(stream_id, device)).priority();
              }),
              py::arg("stream_id"), py::arg("device"));
+  module.def("_elapsed_time", torch::wrap_pybind_function(&elapsed_time), py::arg("start"),
+             py::arg("end"));
   module.def("_stream_priority_range", wrap_pybind_function_no_gil(&priority_range));
 }
 

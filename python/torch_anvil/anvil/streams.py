@@ -107,6 +107,10 @@ class Event(torch.Event):
         r"""Make all future work submitted to the given stream wait for this event; the current stream by default."""
         super().wait(current_stream() if stream is None else stream)
 
+    def elapsed_time(self, end_event: torch.Event) -> float:
+        r"""Return the time in milliseconds between this event and ``end_event``; both must be recorded and done."""
+        return _C._elapsed_time(self, end_event)
+
 
 class StreamContext:
     r"""Context-manager that selects a given stream, on its device. See :func:`stream`."""
