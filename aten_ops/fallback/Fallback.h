@@ -19,12 +19,12 @@ enum class FallbackPolicy {
   kForbid,  // an error that names the operator
 };
 
-// The policy of the calling thread: the innermost of its scopes, else
-// ANVIL_FALLBACK (warn|allow|forbid, default warn). Throws on any other value.
+// The policy of the process: the innermost scope, else ANVIL_FALLBACK (warn|allow|forbid, default warn). Throws on any other value.
 ANVIL_API FallbackPolicy fallback_policy();
 
-// Replaces the calling thread's policy and returns the one that was set before;
-// nullopt means that ANVIL_FALLBACK decides. For scopes:
+// Replaces the policy and returns the one that was set before; nullopt means
+// that ANVIL_FALLBACK decides. For all threads, since autograd runs backward in
+// its own. For scopes:
 //   const auto before = exchange_fallback_policy(FallbackPolicy::kForbid);
 //   ...
 //   exchange_fallback_policy(before);

@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
@@ -11,7 +12,9 @@ namespace anvil {
 
 namespace {
 
-thread_local std::optional<FallbackPolicy> thread_policy;
+// A FallbackPolicy, or kFromEnvironment.
+constexpr int kFromEnvironment = -1;
+std::atomic<int> process_policy{kFromEnvironment};
 
 struct Statistics {
   std::mutex mutex;
@@ -44,11 +47,17 @@ FallbackPolicy policy_from_environment() {
 FallbackPolicy fallback_policy() {
   // A bad value throws at every fallback, not only at the first.
   static const FallbackPolicy environment = policy_from_environment();
-  return thread_policy.value_or(environment);
+  const int policy = process_policy.load(std::memory_order_relaxed);
+  return policy == kFromEnvironment ? environment : static_cast<FallbackPolicy>(policy);
 }
 
 std::optional<FallbackPolicy> exchange_fallback_policy(std::optional<FallbackPolicy> policy) {
-  return std::exchange(thread_policy, policy);
+  const int before =
+      process_policy.exchange(policy ? static_cast<int>(*policy) : kFromEnvironment);
+  if (before == kFromEnvironment) {
+    return std::nullopt;
+  }
+  return static_cast<FallbackPolicy>(before);
 }
 
 std::map<std::string, FallbackStats> fallback_stats() {

@@ -52,5 +52,5 @@ def load_extension() -> ModuleType:
 
 
 def _same_release(found: str, built: str) -> bool:
-    """torch's binary interface changes with each release; the build variant after ``+`` does not matter."""
-    return found.split("+")[0] == built.split("+")[0]
+    """torch's binary interface changes with each minor release; patches and build variants (``+cpu``) share it."""
+    return found.split(".")[:2] == built.split(".")[:2]
