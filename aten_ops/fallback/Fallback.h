@@ -19,7 +19,8 @@ enum class FallbackPolicy {
   kForbid,  // an error that names the operator
 };
 
-// The policy of the process: the innermost scope, else ANVIL_FALLBACK (warn|allow|forbid, default warn). Throws on any other value.
+// The policy of the process: the innermost scope, else ANVIL_FALLBACK
+// (warn|allow|forbid, default warn). Throws on any other value.
 ANVIL_API FallbackPolicy fallback_policy();
 
 // Replaces the policy and returns the one that was set before; nullopt means
