@@ -113,7 +113,7 @@ def test_the_cache_is_freed_before_memory_runs_out(run_python):
         stats = torch.anvil.memory_stats()
         print(stats["num_alloc_retries"], stats["num_ooms"])
         """,
-        ANVIL_SIMULATOR_MEMORY="1GiB",
+        ANVIL_SIMULATOR_MEMORY=str(1 << 30),
     )
     assert result.stdout == "1 0\n", result.stderr
 

@@ -1,0 +1,160 @@
+"""What goes wrong gets a clear error, and the process or the report goes on. (Memory, fork and files have tests of their own.)"""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+import torch
+
+
+def test_mixed_devices_in_a_native_operator_are_named(device, other_device):
+    for left, right in ((device, other_device), (device, "cpu")):
+        with pytest.raises(RuntimeError, match="same device") as caught:
+            torch.ones(3, device=left) + torch.ones(3, device=right)
+        assert str(left) in str(caught.value)
+        assert str(right) in str(caught.value)
+
+
+def test_mixed_devices_in_a_matrix_product_are_named(device):
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.ones(2, 2, device=device) @ torch.ones(2, 2)
+
+
+@pytest.fixture(scope="module")
+def cpu_only_operators():
+    """Operators that exist on the CPU alone: what reaches the fallback whatever Anvil learns."""
+    library = torch.library.Library("anvil_test", "DEF")
+    library.define("add(Tensor x, Tensor y) -> Tensor")
+    library.define("first_row(Tensor(a) x) -> Tensor(a)")
+    library.impl("add", lambda x, y: x + y, "CPU")
+    library.impl("first_row", lambda x: x[0], "CPU")
+    yield torch.ops.anvil_test
+    library._destroy()
+
+
+def test_an_operator_without_a_kernel_runs_on_the_cpu_and_is_counted(device, cpu_only_operators):
+    torch.anvil.reset_fallback_stats()
+    with torch.anvil.allow_fallback():
+        result = cpu_only_operators.add(torch.ones(4, device=device), torch.ones(4, device=device))
+    assert result.device == device
+    assert result.tolist() == [2, 2, 2, 2]
+    stats = torch.anvil.fallback_stats()["anvil_test::add"]
+    assert stats.calls == 1
+    assert stats.bytes == 3 * 16  # two inputs there, one result back
+    assert stats.synchronizations >= 1
+    assert torch.anvil.operator_stats()["anvil_test::add"].fallback == 1
+
+
+def test_the_fallback_warns_once_for_each_operator(run_python):
+    result = run_python(
+        """
+        import torch
+        library = torch.library.Library("anvil_test", "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: 2 * x, "CPU")
+        for _ in range(3):
+            torch.ops.anvil_test.twice(torch.ones(2, device="anvil"))
+        """,
+        ANVIL_FALLBACK=None,
+    )
+    assert result.stderr.count("anvil_test::twice") == 1, result.stderr
+    assert "CPU" in result.stderr
+
+
+def test_a_forbidden_fallback_is_an_error_that_names_the_operator(device, cpu_only_operators):
+    tensor = torch.ones(4, device=device)
+    with torch.anvil.forbid_fallback():
+        assert torch.anvil.fallback_policy() == "forbid"
+        with pytest.raises(RuntimeError, match="anvil_test::add"):
+            cpu_only_operators.add(tensor, tensor)
+        with torch.anvil.allow_fallback():
+            cpu_only_operators.add(tensor, tensor)
+    assert torch.anvil.fallback_policy() in ("warn", "allow", "forbid")
+
+
+def test_a_fallback_is_forbidden_in_backward_too(device, cpu_only_operators):
+    """Backward runs in a thread of autograd's."""
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return cpu_only_operators.add(gradient, gradient)
+
+    tensor = torch.ones(4, device=device, requires_grad=True)
+    with torch.anvil.forbid_fallback(), pytest.raises(RuntimeError, match="anvil_test::add"):
+        Twice.apply(tensor).sum().backward()
+
+
+def test_mixed_devices_in_a_fallback_are_named(device, other_device, cpu_only_operators):
+    with torch.anvil.allow_fallback(), pytest.raises(RuntimeError, match="same device") as caught:
+        cpu_only_operators.add(torch.ones(3, device=device), torch.ones(3, device=other_device))
+    assert "anvil:0" in str(caught.value)
+    assert "anvil:1" in str(caught.value)
+
+
+def test_a_view_operator_without_a_kernel_is_an_error_that_names_it(device, cpu_only_operators):
+    """A view of a copy on the CPU would be no view."""
+    with torch.anvil.allow_fallback(), pytest.raises(RuntimeError, match="anvil_test::first_row"):
+        cpu_only_operators.first_row(torch.ones(2, 2, device=device))
+
+
+def test_an_unknown_fallback_policy_is_named_with_the_known_ones(run_python):
+    result = run_python("import torch; torch.anvil.fallback_policy()", ANVIL_FALLBACK="maybe")
+    assert re.search("maybe.*warn.*allow.*forbid", result.stderr.splitlines()[-1])
+
+
+def test_an_unsupported_dtype_is_named(device):
+    with pytest.raises((RuntimeError, NotImplementedError), match="[Ff]loat|Bool|bool"):
+        torch.ones(3, device=device).bitwise_and_(1.5)
+    with pytest.raises((RuntimeError, NotImplementedError), match="ComplexFloat|complex"):
+        torch.ones(3, dtype=torch.complex64, device=device).floor()
+
+
+def test_an_index_out_of_range_surfaces_at_the_next_synchronisation(run_python):
+    """As CUDA's device-side assertions: asynchronous, sticky, and never silent."""
+    result = run_python(
+        """
+        import torch
+        source = torch.arange(3, device="anvil")
+        result = source[torch.tensor([0, 7], device="anvil")]
+        for _ in range(2):
+            try:
+                torch.anvil.synchronize()
+                print("nothing")
+            except torch.AcceleratorError as error:
+                print("AcceleratorError", str(error).splitlines()[0])
+        """
+    )
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["AcceleratorError"] * 2, result.stdout + result.stderr
+    assert "cudaError" in lines[0]
+    assert result.returncode == 0
+
+
+def test_host_access_to_device_memory_is_reported_and_ends_the_process(run_python, driver):
+    result = run_python(
+        """
+        import ctypes, torch
+        tensor = torch.ones(1000, device="anvil:1")
+        torch.anvil.synchronize(1)
+        print(tensor.data_ptr() + 8, flush=True)
+        ctypes.string_at(tensor.data_ptr() + 8, 4)
+        print("survived")
+        """
+    )
+    assert result.returncode in (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+    assert "survived" not in result.stdout
+    if driver == "simulator":
+        assert f"{int(result.stdout):#x}" in result.stderr
+        assert re.search(r"device 1\b", result.stderr)
+
+
+def test_names_of_other_accelerators_stay_errors(device):
+    with pytest.raises(RuntimeError):
+        torch.ones(1, device=device).to("xpu")

@@ -1,0 +1,201 @@
+"""The end of the process: no abort and no hang, whatever is under way.
+
+Each scenario runs several times, since what can go wrong depends on timing; the nightly run does 100.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import torch
+import torch_anvil
+from conftest import FULL
+
+RUNS = 100 if FULL else 3
+
+# Some 0.3 s of work on two streams, queued and not waited for.
+QUEUE = """
+import atexit, ctypes, sys, threading, torch
+tensor = torch.ones(1 << 22, device="anvil")
+side = torch.anvil.Stream()
+
+def queue(times=60):
+    global tensor
+    for _ in range(times):
+        tensor = (tensor * 1.0001).exp().log()
+    with torch.anvil.stream(side):
+        return torch.ones(1 << 22, device="anvil").exp()
+
+kept = queue()
+"""
+
+RUNTIME = {
+    "simulator": str(pathlib.Path(torch_anvil.__file__).parent / "lib" / "libanvil_simulator.so"),
+    "CUDA": "libcudart.so.13",
+}
+
+# Puts a host function into a stream that runs Python, for which it has to take the GIL.
+HOST_FUNCTION = """
+runtime = ctypes.CDLL({runtime!r})
+ran = []
+callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: ran.append(1) or sys.stdout.write("host function\\n"))
+def launch_host_function():
+    stream = ctypes.c_void_p(torch.anvil.current_stream().cuda_stream)
+    assert runtime.cudaLaunchHostFunc(stream, callback, None) == 0
+"""
+
+SCENARIOS = {
+    # name: (program, exit status, lines of the output)
+    "queued work": (QUEUE, 0, []),
+    "exception under way": (QUEUE + "raise ValueError('under way')", 1, []),
+    "sys.exit under way": (QUEUE + "sys.exit(3)", 3, []),
+    "exit without the interpreter's end": (QUEUE + "import os; os._exit(4)", 4, []),
+    "host function that waits for Python": (QUEUE + HOST_FUNCTION + "launch_host_function()", 0, ["host function"]),
+    "host function behind queued work and an exception": (
+        QUEUE + HOST_FUNCTION + "launch_host_function(); kept = queue(); raise ValueError('under way')",
+        1,
+        ["host function"],
+    ),
+    "synchronisation while a host function waits for Python": (
+        QUEUE + HOST_FUNCTION + "launch_host_function(); torch.anvil.synchronize(); print(len(ran))",
+        0,
+        ["host function", "1"],
+    ),
+    "work from the program's own atexit": (
+        QUEUE + "atexit.register(lambda: print(torch.full((4,), 2.0, device='anvil').sum().item()))",
+        0,
+        ["8.0"],
+    ),
+    "a thread that still launches work": (
+        QUEUE
+        + """
+def launch():
+    local = torch.ones(1 << 10, device="anvil")
+    started.set()
+    while True:
+        local = local * 1.0
+
+started = threading.Event()
+threading.Thread(target=launch, daemon=True).start()
+started.wait()
+""",
+        0,
+        [],
+    ),
+    "a thread that waits for the device": (
+        QUEUE
+        + """
+def wait():
+    started.set()
+    torch.anvil.synchronize()
+
+started = threading.Event()
+threading.Thread(target=wait, daemon=True).start()
+started.wait()
+""",
+        0,
+        [],
+    ),
+    "objects that outlive the interpreter": (
+        QUEUE
+        + """
+class Late:
+    def __init__(self):
+        self.me = self
+        self.parts = torch.ones(9, device="anvil"), torch.ones(9).pin_memory(), torch.anvil.Event(), torch.anvil.Stream()
+        self.parts[2].record()
+
+    def __del__(self):
+        try:
+            self.parts[0].add_(1)
+        except Exception:
+            pass  # refused is right; an abort is not
+
+late = sys.modules["late"] = Late()
+""",
+        0,
+        [],
+    ),
+    "backward under way": (
+        """
+import threading, torch
+weight = torch.ones(512, 512, device="anvil", requires_grad=True)
+def train():
+    started.set()
+    while True:
+        (weight @ weight).sum().backward()
+
+started = threading.Event()
+threading.Thread(target=train, daemon=True).start()
+started.wait()
+""",
+        0,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_process_ends(run_python, driver, name):
+    program, status, output = SCENARIOS[name]
+    program = program.replace("{runtime!r}", repr(RUNTIME[driver]))
+    for _ in range(RUNS):
+        result = run_python(program, timeout=60)
+        assert result.returncode == status, f"{result.returncode}\n{result.stderr}"
+        assert result.stdout.splitlines() == output
+        if "exception" in name:
+            assert result.stderr.splitlines()[-1] == "ValueError: under way"
+        else:
+            assert result.stderr == ""
+
+
+def test_ctrl_c_in_a_long_wait_is_a_keyboard_interrupt(driver):
+    program = QUEUE + textwrap.dedent(
+        """
+        kept = queue(200)
+        print("waiting", flush=True)
+        try:
+            torch.anvil.synchronize()
+            while True:  # the signal may come after the wait
+                pass
+        except KeyboardInterrupt:
+            print("interrupted", tensor.shape, flush=True)
+        print(torch.ones(3, device="anvil").sum().item())
+        """
+    )
+    for _ in range(RUNS):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        )
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            output, errors = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail("the process hangs after Ctrl-C")
+        assert output.splitlines() == [f"interrupted {torch.Size([1 << 22])}", "3.0"], errors
+        assert process.returncode == 0
+
+
+def test_ctrl_c_that_nobody_catches_ends_the_process():
+    program = QUEUE + "print('waiting', flush=True)\nwhile True:\n    kept = queue(20); torch.anvil.synchronize()\n"
+    for _ in range(RUNS):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        )
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail("the process hangs after Ctrl-C")
+        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        assert process.returncode == -signal.SIGINT
