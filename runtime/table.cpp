@@ -37,7 +37,8 @@ void* find(void* library, const char* name, const std::string& origin) {
 
 Table fill(void* library, const std::string& origin, Driver driver) {
   Table table{};
-#define ANVIL_FIND(name) table.name = reinterpret_cast<decltype(table.name)>(find(library, #name, origin));
+#define ANVIL_FIND(name) \
+  table.name = reinterpret_cast<decltype(table.name)>(find(library, #name, origin));
   ANVIL_FOR_EACH_ENTRY_POINT(ANVIL_FIND)
   ANVIL_FOR_EACH_COMPILER_ENTRY_POINT(ANVIL_FIND)
   if (driver == Driver::kSimulator) {
@@ -72,7 +73,8 @@ Loaded load_cuda() {
   if (library == nullptr) {
     const char* why = dlerror();
     throw Error(std::string("ANVIL_DRIVER=cuda, but the CUDA runtime did not load: ") +
-                (why ? why : "unknown reason") + "; install it with: pip install nvidia-cuda-runtime");
+                (why ? why : "unknown reason") +
+                "; install it with: pip install nvidia-cuda-runtime");
   }
   return {fill(library, "libcudart.so.13", Driver::kCuda), Driver::kCuda};
 }
@@ -84,7 +86,8 @@ bool cuda_device_answers() {
   if (library == nullptr) {
     return false;
   }
-  auto count = reinterpret_cast<decltype(&::cudaGetDeviceCount)>(dlsym(library, "cudaGetDeviceCount"));
+  auto count =
+      reinterpret_cast<decltype(&::cudaGetDeviceCount)>(dlsym(library, "cudaGetDeviceCount"));
   int devices = 0;
   return count != nullptr && count(&devices) == cudaSuccess && devices > 0;
 }

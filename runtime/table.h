@@ -37,10 +37,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid,
                                      dim3 block,
                                      size_t shared_bytes,
                                      cudaStream_t stream);
-cudaError_t __cudaPopCallConfiguration(dim3* grid,
-                                       dim3* block,
-                                       size_t* shared_bytes,
-                                       void* stream);
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream);
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel,
                                dim3 grid,

@@ -40,7 +40,8 @@ void release(char* base, size_t bytes, int files_made) {
 bool try_reserve(int devices, size_t memory) {
   const size_t each = addresses_for(memory);
   const size_t bytes = each * devices;
-  void* base = mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     return false;
   }
@@ -89,8 +90,8 @@ bool reserve_address_space(Config* config, char* why, size_t why_size) {
                   config->devices, config->memory, std::strerror(errno));
     return false;
   }
-  for (size_t memory = limited(config->profile->memory, config->devices);
-       memory >= kSmallestMemory; memory = memory / 2 / kPage * kPage) {
+  for (size_t memory = limited(config->profile->memory, config->devices); memory >= kSmallestMemory;
+       memory = memory / 2 / kPage * kPage) {
     if (try_reserve(config->devices, memory)) {
       config->memory = memory;
       return true;

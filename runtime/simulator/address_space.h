@@ -32,8 +32,10 @@ bool reserve_address_space(Config* config, char* why, size_t why_size);
 
 // The device that owns an address, or -1. Async-signal-safe.
 inline int device_of(const void* pointer) {
-  const size_t offset = static_cast<size_t>(static_cast<const char*>(pointer) - address_space.begin);
-  return offset < address_space.bytes ? static_cast<int>(offset / address_space.bytes_per_device) : -1;
+  const size_t offset =
+      static_cast<size_t>(static_cast<const char*>(pointer) - address_space.begin);
+  return offset < address_space.bytes ? static_cast<int>(offset / address_space.bytes_per_device)
+                                      : -1;
 }
 
 // The kernel address of a device address.

@@ -41,22 +41,31 @@ ANVIL_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 
 ANVIL_EXPORT void __cudaUnregisterFatBinary(void** handle) { delete handle; }
 
-ANVIL_EXPORT void __cudaRegisterFunction(void**, const char* host_function, char*,
-                                         const char* device_name, int, uint3*, uint3*, dim3*, dim3*,
+ANVIL_EXPORT void __cudaRegisterFunction(void**,
+                                         const char* host_function,
+                                         char*,
+                                         const char* device_name,
+                                         int,
+                                         uint3*,
+                                         uint3*,
+                                         dim3*,
+                                         dim3*,
                                          int*) {
   add_kernel(host_function, device_name);
 }
 
 // Device variables have no storage here; what would reach one is refused.
 ANVIL_EXPORT void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
-ANVIL_EXPORT void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, size_t, int,
-                                           int) {}
+ANVIL_EXPORT void __cudaRegisterManagedVar(
+    void**, void**, char*, const char*, int, size_t, int, int) {}
 ANVIL_EXPORT void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}
 
 ANVIL_EXPORT char __cudaInitModule(void**) { return 1; }
 
 // Not 0 means that the launch does not take place.
-ANVIL_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
+ANVIL_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid,
+                                                  dim3 block,
+                                                  size_t shared_bytes,
                                                   cudaStream_t stream) {
   if (pushed.count == kDepth) {
     current_thread.last_error = cudaErrorLaunchMaxDepthExceeded;
@@ -66,7 +75,9 @@ ANVIL_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t 
   return 0;
 }
 
-ANVIL_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes,
+ANVIL_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid,
+                                                    dim3* block,
+                                                    size_t* shared_bytes,
                                                     void* stream) {
   if (pushed.count == 0) {
     return current_thread.last_error = cudaErrorMissingConfiguration;
@@ -95,8 +106,11 @@ ANVIL_EXPORT cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host_fu
   return __cudaGetKernel(kernel, host_function);
 }
 
-ANVIL_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
-                                            void** arguments, size_t shared_bytes,
+ANVIL_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel,
+                                            dim3 grid,
+                                            dim3 block,
+                                            void** arguments,
+                                            size_t shared_bytes,
                                             cudaStream_t stream) {
   return cudaLaunchKernel(static_cast<const void*>(kernel), grid, block, arguments, shared_bytes,
                           stream);

@@ -55,9 +55,13 @@ cudaError_t resolve_side(const void* pointer, size_t bytes, Side* side) {
   const Location location = locate(pointer);
   char* address = static_cast<char*>(const_cast<void*>(pointer));
   switch (location.place) {
-    case Place::kPageable: *side = {true, false, -1, address}; return cudaSuccess;
-    case Place::kUnallocated: return cudaErrorInvalidValue;
-    default: break;
+    case Place::kPageable:
+      *side = {true, false, -1, address};
+      return cudaSuccess;
+    case Place::kUnallocated:
+      return cudaErrorInvalidValue;
+    default:
+      break;
   }
   if (!location.holds(pointer, bytes)) {
     return cudaErrorInvalidValue;
@@ -70,7 +74,8 @@ cudaError_t resolve_side(const void* pointer, size_t bytes, Side* side) {
 // The direction that the caller names must be the one that the pointers have.
 cudaError_t check_direction(cudaMemcpyKind kind, const Side& to, const Side& from) {
   switch (kind) {
-    case cudaMemcpyDefault: return cudaSuccess;
+    case cudaMemcpyDefault:
+      return cudaSuccess;
     case cudaMemcpyHostToHost:
       return to.device || from.device ? cudaErrorInvalidValue : cudaSuccess;
     case cudaMemcpyHostToDevice:
@@ -80,7 +85,8 @@ cudaError_t check_direction(cudaMemcpyKind kind, const Side& to, const Side& fro
     // Pinned memory is visible to the device, so it may stand for its memory.
     case cudaMemcpyDeviceToDevice:
       return to.pageable || from.pageable ? cudaErrorInvalidValue : cudaSuccess;
-    default: return cudaErrorInvalidMemcpyDirection;
+    default:
+      return cudaErrorInvalidMemcpyDirection;
   }
 }
 
@@ -155,7 +161,8 @@ cudaError_t copy(const Rectangle& r, cudaMemcpyKind kind, Stream& stream, bool s
   return cudaSuccess;
 }
 
-cudaError_t fill(void* pointer, size_t pitch, int value, size_t width, size_t height, Stream& stream) {
+cudaError_t fill(
+    void* pointer, size_t pitch, int value, size_t width, size_t height, Stream& stream) {
   if (width == 0 || height == 0) {
     return cudaSuccess;
   }
@@ -212,8 +219,8 @@ void follow(Stream& stream, Stream& other) {
 // Between two devices on the legacy stream a copy starts after all earlier work
 // of both and ends before any later work of either (CUDA C++ Programming Guide,
 // "Peer-to-Peer Memory Copy").
-cudaError_t copy_peer(const Rectangle& r, int to_device, int from_device, Stream& stream,
-                      bool synchronous) {
+cudaError_t copy_peer(
+    const Rectangle& r, int to_device, int from_device, Stream& stream, bool synchronous) {
   if (to_device < 0 || to_device >= config.devices || from_device < 0 ||
       from_device >= config.devices) {
     return cudaErrorInvalidDevice;
@@ -269,30 +276,40 @@ ANVIL_EXPORT cudaError_t cudaMemcpyAsync(
   return on_stream(handle, [&](Stream& s) { return copy(line(to, from, bytes), kind, s, false); });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                                      size_t width, size_t height, cudaMemcpyKind kind) {
+ANVIL_EXPORT cudaError_t cudaMemcpy2D(void* to,
+                                      size_t to_pitch,
+                                      const void* from,
+                                      size_t from_pitch,
+                                      size_t width,
+                                      size_t height,
+                                      cudaMemcpyKind kind) {
   return on_stream(nullptr, [&](Stream& stream) {
     return copy({to, from, to_pitch, from_pitch, width, height}, kind, stream, true);
   });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
-                                           size_t from_pitch, size_t width, size_t height,
-                                           cudaMemcpyKind kind, cudaStream_t handle) {
+ANVIL_EXPORT cudaError_t cudaMemcpy2DAsync(void* to,
+                                           size_t to_pitch,
+                                           const void* from,
+                                           size_t from_pitch,
+                                           size_t width,
+                                           size_t height,
+                                           cudaMemcpyKind kind,
+                                           cudaStream_t handle) {
   return on_stream(handle, [&](Stream& stream) {
     return copy({to, from, to_pitch, from_pitch, width, height}, kind, stream, false);
   });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemcpyPeer(
-    void* to, int to_device, const void* from, int from_device, size_t bytes) {
+ANVIL_EXPORT cudaError_t
+cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   return on_stream(nullptr, [&](Stream& stream) {
     return copy_peer(line(to, from, bytes), to_device, from_device, stream, true);
   });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
-                                             int from_device, size_t bytes, cudaStream_t handle) {
+ANVIL_EXPORT cudaError_t cudaMemcpyPeerAsync(
+    void* to, int to_device, const void* from, int from_device, size_t bytes, cudaStream_t handle) {
   return on_stream(handle, [&](Stream& stream) {
     return copy_peer(line(to, from, bytes), to_device, from_device, stream, false);
   });
@@ -302,19 +319,23 @@ ANVIL_EXPORT cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
   return on_stream(nullptr, [&](Stream& s) { return fill(pointer, bytes, value, bytes, 1, s); });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes,
+ANVIL_EXPORT cudaError_t cudaMemsetAsync(void* pointer,
+                                         int value,
+                                         size_t bytes,
                                          cudaStream_t handle) {
   return on_stream(handle, [&](Stream& s) { return fill(pointer, bytes, value, bytes, 1, s); });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width,
-                                      size_t height) {
-  return on_stream(nullptr, [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
+ANVIL_EXPORT cudaError_t
+cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  return on_stream(nullptr,
+                   [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
 }
 
-ANVIL_EXPORT cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width,
-                                           size_t height, cudaStream_t handle) {
-  return on_stream(handle, [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
+ANVIL_EXPORT cudaError_t cudaMemset2DAsync(
+    void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t handle) {
+  return on_stream(handle,
+                   [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
 }
 
 }  // namespace anvil::simulator

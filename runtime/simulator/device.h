@@ -20,9 +20,9 @@ struct Device {
 
   // Guarded by the engine's lock.
   Stream legacy;
-  uint64_t tickets = 0;      // given to work that the legacy stream orders
-  int busy_blocking = 0;     // blocking streams with work
-  Stream* gated = nullptr;   // streams whose head waits for that order
+  uint64_t tickets = 0;     // given to work that the legacy stream orders
+  int busy_blocking = 0;    // blocking streams with work
+  Stream* gated = nullptr;  // streams whose head waits for that order
 };
 
 void make_devices(const Config& config);

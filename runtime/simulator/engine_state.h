@@ -19,8 +19,8 @@ struct ReadyList {
 
 struct Engine {
   NodePool nodes;
-  Stream* streams = nullptr;  // all but the legacy ones, linked by `next`
-  Stream* reusable = nullptr; // destroyed and empty, linked by `link`
+  Stream* streams = nullptr;     // all but the legacy ones, linked by `next`
+  Stream* reusable = nullptr;    // destroyed and empty, linked by `link`
   ReadyList ready[kPriorities];  // [0] is the greatest priority
   int ready_count = 0;
   uint64_t random = 0;  // state of the adversarial schedule
@@ -28,12 +28,12 @@ struct Engine {
   // Workers. `slots` of them may run work that is not a host function (those
   // may block, so they do not count).
   int slots = 0;
-  int workers = 0;    // threads that exist
-  int starting = 0;   // of these: have not looked for work yet
-  int idle = 0;       // of these: have no work and no token
-  int asleep = 0;     // of these: in `work`
-  int running = 0;    // pieces of work that run now, without host functions
-  int hosting = 0;    // host functions that run now
+  int workers = 0;             // threads that exist
+  int starting = 0;            // of these: have not looked for work yet
+  int idle = 0;                // of these: have no work and no token
+  int asleep = 0;              // of these: in `work`
+  int running = 0;             // pieces of work that run now, without host functions
+  int hosting = 0;             // host functions that run now
   std::atomic<int> tokens{0};  // invitations that no worker has taken yet
   std::condition_variable work;
 

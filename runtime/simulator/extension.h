@@ -23,24 +23,20 @@ struct anvilLaunch {
 // thread of the stream's device, and must not call the CUDA API. A body that
 // throws makes the launch fail asynchronously with cudaErrorLaunchFailure.
 struct anvilKernel {
-  const char* name; // static storage
+  const char* name;  // static storage
   void (*body)(const anvilLaunch* launch);
-  const size_t* argument_sizes; // static storage, `argument_count` elements
+  const size_t* argument_sizes;  // static storage, `argument_count` elements
   size_t argument_count;
 };
 
 // Makes `function` known to cudaLaunchKernel and cudaFuncGetAttributes. Any
 // thread; registering the same function again replaces it.
-cudaError_t anvilSimulatorRegisterKernel(
-    const void* function,
-    const struct anvilKernel* kernel);
+cudaError_t anvilSimulatorRegisterKernel(const void* function, const struct anvilKernel* kernel);
 
 // The address at which a kernel body reads and writes what `pointer` names:
 // null and pinned or registered host pointers unchanged, device pointers
 // shifted to the kernel view. cudaErrorInvalidValue for any other pointer.
-cudaError_t anvilSimulatorKernelAddress(
-    const void* pointer,
-    void** address);
+cudaError_t anvilSimulatorKernelAddress(const void* pointer, void** address);
 
 // The range of all device addresses and its distance to the kernel view, so
 // that callers can translate device pointers without a call:
@@ -48,7 +44,7 @@ cudaError_t anvilSimulatorKernelAddress(
 struct anvilDeviceRange {
   const char* begin;
   const char* end;
-  ptrdiff_t distance; // bytes
+  ptrdiff_t distance;  // bytes
 };
 struct anvilDeviceRange anvilSimulatorDeviceRange(void);
 

@@ -90,7 +90,8 @@ Kernel* add_kernel(const void* function, const char* name) {
 ANVIL_EXPORT cudaError_t anvilSimulatorRegisterKernel(const void* function,
                                                       const anvilKernel* kernel) {
   if (function == nullptr || kernel == nullptr || kernel->body == nullptr ||
-      kernel->name == nullptr || (kernel->argument_count > 0 && kernel->argument_sizes == nullptr)) {
+      kernel->name == nullptr ||
+      (kernel->argument_count > 0 && kernel->argument_sizes == nullptr)) {
     return current_thread.last_error = cudaErrorInvalidValue;
   }
   // The caller's struct may be a temporary.

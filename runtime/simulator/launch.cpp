@@ -30,10 +30,10 @@ size_t aligned(size_t offset, size_t bytes) {
 }
 
 bool fits(dim3 grid, dim3 block) {
-  return grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= kMaxGridX &&
-         grid.y <= kMaxGridYZ && grid.z <= kMaxGridYZ && block.x >= 1 && block.y >= 1 &&
-         block.z >= 1 && block.x <= kMaxThreads && block.y <= kMaxThreads &&
-         block.z <= kMaxBlockZ && uint64_t{block.x} * block.y * block.z <= kMaxThreads;
+  return grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= kMaxGridX && grid.y <= kMaxGridYZ &&
+         grid.z <= kMaxGridYZ && block.x >= 1 && block.y >= 1 && block.z >= 1 &&
+         block.x <= kMaxThreads && block.y <= kMaxThreads && block.z <= kMaxBlockZ &&
+         uint64_t{block.x} * block.y * block.z <= kMaxThreads;
 }
 
 size_t shared_limit(const Kernel& kernel) {
@@ -64,8 +64,13 @@ void** copy_arguments(const anvilKernel& kernel, void** arguments, char* payload
 
 }  // namespace
 
-cudaError_t launch(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,
-                   size_t shared_bytes, Stream& stream, int current_device) {
+cudaError_t launch(const Kernel& kernel,
+                   dim3 grid,
+                   dim3 block,
+                   void** arguments,
+                   size_t shared_bytes,
+                   Stream& stream,
+                   int current_device) {
   const anvilKernel* host = kernel.host.load(std::memory_order_acquire);
   if (host == nullptr) {
     report("kernel '%s' has only device code, which the simulator cannot run", kernel.name);
@@ -107,8 +112,11 @@ void execute_launch(const LaunchWork& work, Device& device) {
   fail(device, cudaErrorLaunchFailure);
 }
 
-ANVIL_EXPORT cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
-                                          void** arguments, size_t shared_bytes,
+ANVIL_EXPORT cudaError_t cudaLaunchKernel(const void* function,
+                                          dim3 grid,
+                                          dim3 block,
+                                          void** arguments,
+                                          size_t shared_bytes,
                                           cudaStream_t handle) {
   return api([&](Thread& thread) {
     const Kernel* kernel = find_kernel(function);
@@ -144,7 +152,8 @@ ANVIL_EXPORT cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
   });
 }
 
-ANVIL_EXPORT cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+ANVIL_EXPORT cudaError_t cudaFuncSetAttribute(const void* function,
+                                              cudaFuncAttribute attribute,
                                               int value) {
   return api([&](Thread&) {
     Kernel* kernel = find_kernel(function);
@@ -160,7 +169,8 @@ ANVIL_EXPORT cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttr
         return cudaSuccess;
       case cudaFuncAttributePreferredSharedMemoryCarveout:
         return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
-      default: return cudaErrorInvalidValue;
+      default:
+        return cudaErrorInvalidValue;
     }
   });
 }
@@ -187,9 +197,9 @@ ANVIL_EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* bloc
     constexpr size_t kReservedShared = 1024;
     const int threads = (block_size + 31) / 32 * 32;
     const size_t by_shared = profile.shared_per_multiprocessor / (shared_bytes + kReservedShared);
-    *blocks = std::min({profile.threads_per_multiprocessor / threads,
-                        profile.blocks_per_multiprocessor, static_cast<int>(by_shared),
-                        kRegisters / (threads * kRegistersPerThread)});
+    *blocks =
+        std::min({profile.threads_per_multiprocessor / threads, profile.blocks_per_multiprocessor,
+                  static_cast<int>(by_shared), kRegisters / (threads * kRegistersPerThread)});
     return cudaSuccess;
   });
 }

@@ -19,8 +19,9 @@ void* allocate_aligned(size_t bytes) {
 }  // namespace
 
 Node* NodePool::take(size_t payload_bytes) {
-  const SizeClass size_class =
-      payload_bytes == 0 ? kSmall : payload_bytes <= kLargePayload ? kLarge : kHeap;
+  const SizeClass size_class = payload_bytes == 0               ? kSmall
+                               : payload_bytes <= kLargePayload ? kLarge
+                                                                : kHeap;
   if (size_class == kHeap) [[unlikely]] {
     Node* node = static_cast<Node*>(allocate_aligned(sizeof(Node) + payload_bytes));
     node->size_class = kHeap;

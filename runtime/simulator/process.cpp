@@ -41,11 +41,13 @@ Phase start() {
 
 const char* refusal() {
   switch (phase.load(std::memory_order_acquire)) {
-    case Phase::kRefused: return why;
+    case Phase::kRefused:
+      return why;
     case Phase::kForked:
       return "this process was forked from one that had used the device; start it with "
              "'spawn' or 'forkserver', or use the device only after the fork";
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -62,9 +64,12 @@ cudaError_t initialise() {
     }
   }
   switch (phase.load(std::memory_order_acquire)) {
-    case Phase::kReady: return cudaSuccess;
-    case Phase::kNoDevice: return cudaErrorNoDevice;
-    default: return cudaErrorInitializationError;
+    case Phase::kReady:
+      return cudaSuccess;
+    case Phase::kNoDevice:
+      return cudaErrorNoDevice;
+    default:
+      return cudaErrorInitializationError;
   }
 }
 

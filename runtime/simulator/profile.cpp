@@ -15,8 +15,8 @@ constexpr Profile kProfiles[] = {
      227 * kKiB, 50 * kMiB, 5120, 1980000, 2619000},
     {"a100", "NVIDIA A100-SXM4-40GB (simulated)", 8, 0, 108, 2048, 32, 40 * kGiB, 164 * kKiB,
      163 * kKiB, 40 * kMiB, 5120, 1410000, 1215000},
-    {"l4", "NVIDIA L4 (simulated)", 8, 9, 58, 1536, 24, 24 * kGiB, 100 * kKiB, 99 * kKiB,
-     48 * kMiB, 192, 2040000, 6251000},
+    {"l4", "NVIDIA L4 (simulated)", 8, 9, 58, 1536, 24, 24 * kGiB, 100 * kKiB, 99 * kKiB, 48 * kMiB,
+     192, 2040000, 6251000},
     // Small enough that launch limits and out of memory are reached by tests.
     {"tiny", "Anvil tiny (simulated)", 9, 0, 2, 1024, 16, 256 * kMiB, 100 * kKiB, 99 * kKiB,
      1 * kMiB, 64, 1000000, 1000000},
@@ -95,64 +95,144 @@ bool find_attribute(const Profile& p, int device, cudaDeviceAttr attribute, int*
   cudaDeviceProp all;
   fill_properties(p, device, p.memory, &all);
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = all.maxThreadsPerBlock; return true;
-    case cudaDevAttrMaxBlockDimX: *value = all.maxThreadsDim[0]; return true;
-    case cudaDevAttrMaxBlockDimY: *value = all.maxThreadsDim[1]; return true;
-    case cudaDevAttrMaxBlockDimZ: *value = all.maxThreadsDim[2]; return true;
-    case cudaDevAttrMaxGridDimX: *value = all.maxGridSize[0]; return true;
-    case cudaDevAttrMaxGridDimY: *value = all.maxGridSize[1]; return true;
-    case cudaDevAttrMaxGridDimZ: *value = all.maxGridSize[2]; return true;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = all.maxThreadsPerBlock;
+      return true;
+    case cudaDevAttrMaxBlockDimX:
+      *value = all.maxThreadsDim[0];
+      return true;
+    case cudaDevAttrMaxBlockDimY:
+      *value = all.maxThreadsDim[1];
+      return true;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = all.maxThreadsDim[2];
+      return true;
+    case cudaDevAttrMaxGridDimX:
+      *value = all.maxGridSize[0];
+      return true;
+    case cudaDevAttrMaxGridDimY:
+      *value = all.maxGridSize[1];
+      return true;
+    case cudaDevAttrMaxGridDimZ:
+      *value = all.maxGridSize[2];
+      return true;
     case cudaDevAttrMaxSharedMemoryPerBlock:
       *value = static_cast<int>(all.sharedMemPerBlock);
       return true;
-    case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(all.totalConstMem); return true;
-    case cudaDevAttrWarpSize: *value = all.warpSize; return true;
-    case cudaDevAttrMaxPitch: *value = kMaxPitch; return true;
-    case cudaDevAttrMaxRegistersPerBlock: *value = all.regsPerBlock; return true;
-    case cudaDevAttrClockRate: *value = p.clock_khz; return true;
-    case cudaDevAttrTextureAlignment: *value = static_cast<int>(all.textureAlignment); return true;
+    case cudaDevAttrTotalConstantMemory:
+      *value = static_cast<int>(all.totalConstMem);
+      return true;
+    case cudaDevAttrWarpSize:
+      *value = all.warpSize;
+      return true;
+    case cudaDevAttrMaxPitch:
+      *value = kMaxPitch;
+      return true;
+    case cudaDevAttrMaxRegistersPerBlock:
+      *value = all.regsPerBlock;
+      return true;
+    case cudaDevAttrClockRate:
+      *value = p.clock_khz;
+      return true;
+    case cudaDevAttrTextureAlignment:
+      *value = static_cast<int>(all.textureAlignment);
+      return true;
     case cudaDevAttrTexturePitchAlignment:
       *value = static_cast<int>(all.texturePitchAlignment);
       return true;
-    case cudaDevAttrGpuOverlap: *value = 1; return true;
-    case cudaDevAttrMultiProcessorCount: *value = all.multiProcessorCount; return true;
-    case cudaDevAttrKernelExecTimeout: *value = 0; return true;
-    case cudaDevAttrIntegrated: *value = all.integrated; return true;
-    case cudaDevAttrCanMapHostMemory: *value = all.canMapHostMemory; return true;
-    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
-    case cudaDevAttrConcurrentKernels: *value = all.concurrentKernels; return true;
-    case cudaDevAttrEccEnabled: *value = all.ECCEnabled; return true;
-    case cudaDevAttrPciBusId: *value = all.pciBusID; return true;
-    case cudaDevAttrPciDeviceId: *value = all.pciDeviceID; return true;
-    case cudaDevAttrPciDomainId: *value = all.pciDomainID; return true;
-    case cudaDevAttrTccDriver: *value = all.tccDriver; return true;
-    case cudaDevAttrMemoryClockRate: *value = p.memory_clock_khz; return true;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = all.memoryBusWidth; return true;
-    case cudaDevAttrL2CacheSize: *value = all.l2CacheSize; return true;
+    case cudaDevAttrGpuOverlap:
+      *value = 1;
+      return true;
+    case cudaDevAttrMultiProcessorCount:
+      *value = all.multiProcessorCount;
+      return true;
+    case cudaDevAttrKernelExecTimeout:
+      *value = 0;
+      return true;
+    case cudaDevAttrIntegrated:
+      *value = all.integrated;
+      return true;
+    case cudaDevAttrCanMapHostMemory:
+      *value = all.canMapHostMemory;
+      return true;
+    case cudaDevAttrComputeMode:
+      *value = cudaComputeModeDefault;
+      return true;
+    case cudaDevAttrConcurrentKernels:
+      *value = all.concurrentKernels;
+      return true;
+    case cudaDevAttrEccEnabled:
+      *value = all.ECCEnabled;
+      return true;
+    case cudaDevAttrPciBusId:
+      *value = all.pciBusID;
+      return true;
+    case cudaDevAttrPciDeviceId:
+      *value = all.pciDeviceID;
+      return true;
+    case cudaDevAttrPciDomainId:
+      *value = all.pciDomainID;
+      return true;
+    case cudaDevAttrTccDriver:
+      *value = all.tccDriver;
+      return true;
+    case cudaDevAttrMemoryClockRate:
+      *value = p.memory_clock_khz;
+      return true;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = all.memoryBusWidth;
+      return true;
+    case cudaDevAttrL2CacheSize:
+      *value = all.l2CacheSize;
+      return true;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       *value = all.maxThreadsPerMultiProcessor;
       return true;
-    case cudaDevAttrAsyncEngineCount: *value = all.asyncEngineCount; return true;
-    case cudaDevAttrUnifiedAddressing: *value = all.unifiedAddressing; return true;
-    case cudaDevAttrComputeCapabilityMajor: *value = all.major; return true;
-    case cudaDevAttrComputeCapabilityMinor: *value = all.minor; return true;
-    case cudaDevAttrStreamPrioritiesSupported: *value = 1; return true;
-    case cudaDevAttrGlobalL1CacheSupported: *value = all.globalL1CacheSupported; return true;
-    case cudaDevAttrLocalL1CacheSupported: *value = all.localL1CacheSupported; return true;
+    case cudaDevAttrAsyncEngineCount:
+      *value = all.asyncEngineCount;
+      return true;
+    case cudaDevAttrUnifiedAddressing:
+      *value = all.unifiedAddressing;
+      return true;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = all.major;
+      return true;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = all.minor;
+      return true;
+    case cudaDevAttrStreamPrioritiesSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrGlobalL1CacheSupported:
+      *value = all.globalL1CacheSupported;
+      return true;
+    case cudaDevAttrLocalL1CacheSupported:
+      *value = all.localL1CacheSupported;
+      return true;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       *value = static_cast<int>(all.sharedMemPerMultiprocessor);
       return true;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = all.regsPerMultiprocessor; return true;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = all.regsPerMultiprocessor;
+      return true;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       *value = p.minor == 0 ? 2 : 64;
       return true;
-    case cudaDevAttrComputePreemptionSupported: *value = 1; return true;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem: *value = 1; return true;
+    case cudaDevAttrComputePreemptionSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      *value = 1;
+      return true;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       *value = static_cast<int>(all.sharedMemPerBlockOptin);
       return true;
-    case cudaDevAttrHostRegisterSupported: *value = 1; return true;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = all.maxBlocksPerMultiProcessor; return true;
+    case cudaDevAttrHostRegisterSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = all.maxBlocksPerMultiProcessor;
+      return true;
     case cudaDevAttrReservedSharedMemoryPerBlock:
       *value = static_cast<int>(all.reservedSharedMemPerBlock);
       return true;
@@ -177,9 +257,14 @@ bool find_attribute(const Profile& p, int device, cudaDeviceAttr attribute, int*
     case cudaDevAttrIpcEventSupport:
     case cudaDevAttrMaxPersistingL2CacheSize:
     case cudaDevAttrMaxAccessPolicyWindowSize:
-    case cudaDevAttrMpsEnabled: *value = 0; return true;
-    case cudaDevAttrMultiGpuBoardGroupID: *value = all.multiGpuBoardGroupID; return true;
-    default: return false;
+    case cudaDevAttrMpsEnabled:
+      *value = 0;
+      return true;
+    case cudaDevAttrMultiGpuBoardGroupID:
+      *value = all.multiGpuBoardGroupID;
+      return true;
+    default:
+      return false;
   }
 }
 

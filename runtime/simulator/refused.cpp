@@ -4,8 +4,8 @@
 // allows, as none is read.
 #include "runtime/simulator/refused.h"
 
-#define X(name)                                                              \
-  extern "C" __attribute__((visibility("default"))) int name();             \
+#define X(name)                                                 \
+  extern "C" __attribute__((visibility("default"))) int name(); \
   extern "C" int name() { return anvil::simulator::refuse(#name); }
 #include "runtime/simulator/refused.inc"
 #undef X

@@ -77,12 +77,21 @@ void execute(Node& node, Device& device) {
     return;
   }
   switch (node.work) {
-    case Work::kLaunch: execute_launch(node.launch, device); break;
-    case Work::kCopy: execute_copy(node.copy); break;
-    case Work::kFill: execute_fill(node.fill); break;
-    case Work::kHostFunction: node.host.function(node.host.data); break;
+    case Work::kLaunch:
+      execute_launch(node.launch, device);
+      break;
+    case Work::kCopy:
+      execute_copy(node.copy);
+      break;
+    case Work::kFill:
+      execute_fill(node.fill);
+      break;
+    case Work::kHostFunction:
+      node.host.function(node.host.data);
+      break;
     case Work::kRecord:
-    case Work::kWait: break;
+    case Work::kWait:
+      break;
   }
 }
 
@@ -207,8 +216,7 @@ void invite_workers() {
   if (engine->stopped) {
     return;
   }
-  while (engine->ready_count >
-         engine->tokens.load(std::memory_order_relaxed) + engine->starting) {
+  while (engine->ready_count > engine->tokens.load(std::memory_order_relaxed) + engine->starting) {
     if (engine->idle > 0) {
       --engine->idle;
       engine->tokens.fetch_add(1, std::memory_order_relaxed);
