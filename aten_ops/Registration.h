@@ -19,21 +19,21 @@ namespace anvil {
 // Makes a device current for the calling thread until it is destroyed, as
 // c10::OptionalDeviceGuard does, without virtual calls, and without any call
 // where the device is current already. Devices of another type change nothing.
-class OptionalDeviceGuard {
+class OperatorGuard {
  public:
-  OptionalDeviceGuard() = default;
-  explicit OptionalDeviceGuard(std::optional<c10::Device> device) {
+  OperatorGuard() = default;
+  explicit OperatorGuard(std::optional<c10::Device> device) {
     if (device.has_value() && device->type() == kDeviceType) {
       make_current(device->index());
     }
   }
-  ~OptionalDeviceGuard() {
+  ~OperatorGuard() {
     if (C10_UNLIKELY(previous_ >= 0)) {
-      set_device(previous_);
+      unchecked_set_device(previous_);
     }
   }
-  OptionalDeviceGuard(const OptionalDeviceGuard&) = delete;
-  OptionalDeviceGuard& operator=(const OptionalDeviceGuard&) = delete;
+  OperatorGuard(const OperatorGuard&) = delete;
+  OperatorGuard& operator=(const OperatorGuard&) = delete;
 
   // A negative index is the current device.
   void make_current(c10::DeviceIndex index) {
@@ -48,12 +48,12 @@ class OptionalDeviceGuard {
 };
 
 // The device of a factory's arguments; without one, the current device.
-inline c10::Device device_or_current(std::optional<c10::Device> device) {
+inline c10::Device factory_device(std::optional<c10::Device> device) {
   return device.value_or(c10::Device(kDeviceType, -1));
 }
 
 // For structured kernels: the device of the outputs becomes current.
-inline void set_guard(OptionalDeviceGuard& guard, c10::Device device) {
+inline void set_guard(OperatorGuard& guard, c10::Device device) {
   guard.make_current(device.index());
 }
 

@@ -63,8 +63,8 @@ def native_header(family: str, operators: list[Operator]) -> str:
         if operator.entry.via == "impl":
             body.append(f"// {operator.entry.op}\n{schema.impl_class(operator)}")
         elif operator.entry.via == "function":
-            declaration = schema.signature(operator, operator.function).decl(name=operator.kernel)
-            body.append(f"// {operator.entry.op}\n{declaration};")
+            signature = schema.signature(operator, operator.function, name=operator.kernel)
+            body.append(f"// {operator.entry.op}\n{signature.declaration}")
     return _HEADER.format(
         family=family,
         includes="\n".join(["", *includes, ""]) if includes else "",
@@ -89,7 +89,7 @@ def registration(family: str, operators: list[Operator]) -> str:
                 body.append(wrapper.definition(function, count))
             else:
                 body.append(_unstructured(operator, count))
-            name = schema.signature(operator, function, "wrapper_PrivateUse1_").name()
+            name = schema.signature(operator, function, schema.WRAPPER_PREFIX).name
             registrations.append(f'  m.impl("{function.func.name}", TORCH_FN(at::{name}));')
     counters = ""
     if names:
@@ -108,20 +108,21 @@ def registration(family: str, operators: list[Operator]) -> str:
 def _unstructured(operator: Operator, count: str) -> str:
     function = operator.function
     assert function is not None
-    signature = schema.signature(operator, function, "wrapper_PrivateUse1_")
-    check = schema.device_check(function, signature.name())
-    guarded = schema.guarded_argument(function)
+    signature = schema.signature(operator, function, schema.WRAPPER_PREFIX)
+    same = operator.entry.devices == "same"
+    check = schema.device_check(function, signature.name) if same else ""
+    guarded = schema.guarded_argument(function) if same else None
     if guarded == "device":
-        guard = "  const anvil::OptionalDeviceGuard guard(anvil::device_or_current(device));\n"
+        guard = "  const anvil::OperatorGuard guard(anvil::factory_device(device));\n"
     elif guarded is not None:
-        guard = f"  const anvil::OptionalDeviceGuard guard({guarded});\n"
+        guard = f"  const anvil::OperatorGuard guard({guarded});\n"
     else:
         guard = ""
-    arguments = ", ".join(a.name for a in signature.arguments())
+    arguments = ", ".join(signature.arguments)
     if check:
         check = "  " + check.strip().replace("\n\n", "\n") + "\n"
     call = f"  return {operator.namespace}::{operator.kernel}({arguments});\n"
-    return f"{signature.defn()} {{\n{count}{check}{guard}{call}}}"
+    return f"{signature.definition} {{\n{count}{check}{guard}{call}}}"
 
 
 def files(families: dict[str, list[Entry]], torch_schema: Schema) -> dict[str, str]:

@@ -9,6 +9,7 @@ An entry is a mapping::
 ``via``     where the implementation comes from, see :data:`VIA`.
 ``served``  how a call is counted, see :data:`SERVED`.
 ``kernel``  (optional) name of the implementation, where the default does not fit.
+``devices`` (optional) ``any``: the arguments may be on several devices; the implementation checks and guards them itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ SERVED = {
 }
 
 REQUIRED = ("op", "via", "served")
-OPTIONAL = ("kernel",)
+OPTIONAL = ("kernel", "devices")
+
+DEVICES = {
+    "same": "(default) all tensors on one device, which is current when the implementation is called",
+    "any": "no check and no guard: the implementation does it",
+}
 
 
 class ListError(Exception):
@@ -51,6 +57,7 @@ class Entry:
     via: str
     served: str
     kernel: str | None
+    devices: str
     family: str
     location: str
 
@@ -111,6 +118,7 @@ def _entry(raw: object, family: str, file: str, index: int) -> Entry:
         via=_one_of("via", raw["via"], VIA, location),
         served=_one_of("served", raw["served"], SERVED, location),
         kernel=raw.get("kernel"),
+        devices=_one_of("devices", raw.get("devices", "same"), DEVICES, location),
         family=family,
         location=location,
     )

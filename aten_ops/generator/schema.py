@@ -32,6 +32,7 @@ from .operator_list import Entry, near
 
 OUR_NAMESPACE = "anvil::native"
 ATEN_NAMESPACE = "at::native"
+WRAPPER_PREFIX = "wrapper_PrivateUse1_"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class Schema:
     def _resolve_structured(
         self, entry: Entry, function: NativeFunction, group: NativeFunctionsGroup | None
     ) -> Operator:
+        if entry.devices != "same":
+            raise entry.error(f"devices: {entry.devices} applies to via: function and native only")
         if group is None:
             raise entry.error(f"'{entry.op}' is not structured: via: {entry.via} does not apply, use function or native")
         if function is not group.out:
@@ -162,10 +165,26 @@ class Schema:
             )
 
 
-def signature(operator: Operator, function: NativeFunction, prefix: str = "") -> NativeSignature:
-    """The C++ signature that the implementation has, and its wrapper too (then with a prefix to its name)."""
+@dataclass(frozen=True)
+class Signature:
+    """The C++ signature that an implementation has, and its wrapper too, as text."""
+
+    name: str
+    declaration: str
+    definition: str
+    arguments: list[str]
+
+
+def signature(operator: Operator, function: NativeFunction, prefix: str = "", name: str | None = None) -> Signature:
+    """`name` replaces the name that torchgen makes from `prefix` and the overload."""
     with native_function_manager(function):
-        return NativeSignature(function.func, prefix=prefix, symint="_symint" in operator.kernel)
+        native = NativeSignature(function.func, prefix=prefix, symint="_symint" in operator.kernel)
+        return Signature(
+            name=name or native.name(),
+            declaration=native.decl(name=name) + ";",
+            definition=native.defn(name=name),
+            arguments=[a.name for a in native.arguments()],
+        )
 
 
 def device_check(function: NativeFunction, method: str) -> str:
@@ -198,12 +217,16 @@ def impl_class(operator: Operator) -> str:
     return f"struct structured_{operator.kernel} : public at::meta::structured_{parent} {{\n  void impl({arguments});\n}};"
 
 
+@dataclass(frozen=True, kw_only=True)
 class StructuredWrapper(StructuredRegisterDispatchKey):
     """torchgen's wrapper of a structured operator, with our allocation, device guard and counter."""
+
+    operator: Operator
 
     @staticmethod
     def of(operator: Operator) -> StructuredWrapper:
         return StructuredWrapper(
+            operator=operator,
             backend_index=operator.backend_index,
             target=Target.ANONYMOUS_DEFINITION,
             selector=SelectiveBuilder.get_nop_selector(),
@@ -227,15 +250,12 @@ class StructuredWrapper(StructuredRegisterDispatchKey):
     def gen_class(self, f: NativeFunction, k: SchemaKind, **names) -> str:
         text = super().gen_class(f, k, **names)
         assert text.endswith("};")
-        return text.removesuffix("};") + "    anvil::OptionalDeviceGuard guard_;\n};"
+        return text.removesuffix("};") + "    anvil::OperatorGuard guard_;\n};"
 
     def definition(self, function: NativeFunction, count: str) -> str:
         """The wrapper's class and function; `count` is the first statement of its body."""
         text = self.gen_one(function)
         assert text is not None
-        with native_function_manager(function):
-            prefix = f"wrapper_{self.backend_index.dispatch_key}_"
-            symint = "_symint" in self.backend_index.get_kernel(self.g).kernel
-            head = NativeSignature(function.func, prefix=prefix, symint=symint).defn() + " {\n"
+        head = signature(self.operator, function, WRAPPER_PREFIX).definition + " {\n"
         assert text.count(head) == 1, f"torchgen wrote no wrapper {head}"
         return text.replace(head, head + count)

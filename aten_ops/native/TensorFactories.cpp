@@ -4,6 +4,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/native/TensorFactories.h>
 
+#include <array>
+#include <atomic>
+
 #include "backend/CachingAllocator.h"
 #include "backend/Functions.h"
 #include "generated/factory_native.h"
@@ -56,6 +59,29 @@ at::Tensor empty_strided(at::IntArrayRef size,
   check_options(layout, pin_memory);
   return filled(at::detail::empty_strided_generic(
       size, stride, getDeviceAllocator(), kKeys, c10::dtype_or_default(dtype)));
+}
+
+// A tensor of zeros without memory; autograd's stand-in for gradients that are
+// zero. Read by the ZeroTensor key's kernels only.
+at::Tensor _efficientzerotensor(at::IntArrayRef size,
+                                std::optional<at::ScalarType> dtype,
+                                std::optional<at::Layout> layout,
+                                std::optional<at::Device> device,
+                                std::optional<bool> pin_memory) {
+  check_options(layout, pin_memory);
+  constexpr auto keys = kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor);
+  // A storage keeps a pointer to its allocator, so the tensor's own is not enough.
+  static std::array<std::atomic<at::native::ZeroTensorAllocator*>, kMaxDevices> allocators{};
+  auto& slot = allocators[current_device()];
+  if (slot.load() == nullptr) {
+    auto* made = new at::native::ZeroTensorAllocator(c10::Device(kDeviceType, current_device()));
+    at::native::ZeroTensorAllocator* expected = nullptr;
+    if (!slot.compare_exchange_strong(expected, made)) {
+      delete made;
+    }
+  }
+  return at::detail::empty_generic(size, slot.load(), keys, c10::dtype_or_default(dtype),
+                                   std::nullopt);
 }
 
 }  // namespace anvil::native
