@@ -7,6 +7,7 @@
 
 #include "backend/Functions.h"
 #include "backend/Macros.h"
+#include "backend/TorchVersion.h"
 
 namespace anvil {
 
@@ -39,7 +40,7 @@ struct ANVIL_API GuardImpl final : public c10::impl::DeviceGuardImplInterface {
   void* getStreamNativeHandle(c10::Stream stream) const override;
   bool queryStream(const c10::Stream& stream) const override;
   void synchronizeStream(const c10::Stream& stream) const override;
-  bool isStreamCapturing(const c10::Stream& stream) const override;
+  bool isStreamCapturing(const c10::Stream& stream) const ANVIL_OVERRIDE_IS_STREAM_CAPTURING;
 
   // Creates *event on the stream's device if it is null.
   void record(void** event,

@@ -2,24 +2,15 @@
 // 2.15). Every version test of the backend stands here.
 #pragma once
 
-#include <c10/core/AllocatorConfig.h>
 #include <torch/headeronly/version.h>
-
-#include <cstddef>
 
 #define ANVIL_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) ||        \
    (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
-namespace anvil {
-
-// Bytes of a segment for requests of 1 to 10 MiB; a setting in newer versions.
-inline size_t large_segment_size() {
+// c10::impl::DeviceGuardImplInterface::isStreamCapturing is not in 2.11.
 #if ANVIL_TORCH_AT_LEAST(2, 12)
-  return c10::CachingAllocator::AcceleratorAllocatorConfig::large_segment_size();
+#define ANVIL_OVERRIDE_IS_STREAM_CAPTURING override
 #else
-  return c10::CachingAllocator::kLargeBuffer;
+#define ANVIL_OVERRIDE_IS_STREAM_CAPTURING
 #endif
-}
-
-}  // namespace anvil

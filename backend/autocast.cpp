@@ -8,11 +8,8 @@
 namespace anvil {
 namespace {
 
-// torch's lists spell these without a namespace.
-using at::IntArrayRef;
-using at::Scalar;
-using at::ScalarType;
-using at::Tensor;
+// torch's lists spell types without a namespace, which ones differs by version.
+using namespace at;  // NOLINT(google-build-using-namespace)
 
 Tensor binary_cross_entropy_refused(const Tensor&,
                                     const Tensor&,

@@ -8,8 +8,6 @@
 #include <bit>
 #include <cstddef>
 
-#include "backend/TorchVersion.h"
-
 namespace anvil::allocator {
 
 using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
@@ -45,7 +43,7 @@ inline size_t segment_size(size_t block) {
   if (block <= kSmallSize) {
     return kSmallSegment;
   }
-  return block < kMinLargeRequest ? large_segment_size() : round_up(block, kRoundLarge);
+  return block < kMinLargeRequest ? Config::large_segment_size() : round_up(block, kRoundLarge);
 }
 
 }  // namespace anvil::allocator
