@@ -159,7 +159,7 @@ void DeviceCachingAllocator::make_free(Block* block) {
     arena_.recycle(block);
     block = below;
   }
-  block->freed_at = clock_;
+  block->freed_at = ++clock_;
   pool.insert(block);
   if (block->is_split()) {
     ++split_change;

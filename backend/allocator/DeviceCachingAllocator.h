@@ -103,7 +103,7 @@ class DeviceCachingAllocator {
   size_t pending_count_ = 0;
   std::vector<Event> spare_events_;
   DeviceStats stats_;
-  uint64_t clock_ = 0;  // counts requests that went to the driver
+  uint64_t clock_ = 0;  // counts blocks that were freed
   double memory_fraction_ = 1.0;
   size_t allowed_bytes_ = SIZE_MAX;
 };

@@ -75,7 +75,6 @@ Block* DeviceCachingAllocator::allocate_segment(size_t size,
   block->pool = &pool;
   block->stream = stream;
   block->device = device_;
-  block->freed_at = ++clock_;
   segments_.insert(block);
   Counter(stats_.segment, pool.is_small()).increase(1);
   if (bytes >= Config::max_split_size()) {

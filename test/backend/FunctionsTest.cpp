@@ -1,5 +1,6 @@
 #include "backend/Functions.h"
 
+#include <c10/core/DeviceGuard.h>
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
