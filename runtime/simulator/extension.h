@@ -21,7 +21,11 @@ struct anvilLaunch {
 
 // A kernel that host code provides. The body runs one whole grid, on a worker
 // thread of the stream's device, and must not call the CUDA API. A body that
-// throws makes the launch fail asynchronously with cudaErrorLaunchFailure.
+// throws makes the launch fail asynchronously: with cudaErrorAssert if it throws
+// a std::logic_error (what a device-side assertion is on CUDA), else with
+// cudaErrorLaunchFailure; one that leaves its allocations fails with
+// cudaErrorIllegalAddress. The error is sticky, and a line on stderr names the
+// kernel.
 struct anvilKernel {
   const char* name;  // static storage
   void (*body)(const anvilLaunch* launch);

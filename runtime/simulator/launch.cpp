@@ -1,7 +1,7 @@
 // cudaLaunchKernel, and what can be asked about a kernel.
 #include <algorithm>
 #include <cstring>
-#include <exception>
+#include <stdexcept>
 
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
@@ -62,6 +62,10 @@ void** copy_arguments(const anvilKernel& kernel, void** arguments, char* payload
   return copied;
 }
 
+void report_failure(const LaunchWork& work, const Device& device, const char* what) {
+  report("kernel '%s' on device %d failed: %s", work.kernel->name, device.index, what);
+}
+
 }  // namespace
 
 cudaError_t launch(const Kernel& kernel,
@@ -101,15 +105,19 @@ void execute_launch(const LaunchWork& work, Device& device) {
     fail(device, cudaErrorIllegalAddress);
     return;
   }
+  cudaError_t code = cudaErrorLaunchFailure;
   try {
     work.kernel->body(&work.launch);
     return;
+  } catch (const std::logic_error& error) {
+    code = cudaErrorAssert;
+    report_failure(work, device, error.what());
   } catch (const std::exception& error) {
-    report("kernel '%s' on device %d failed: %s", work.kernel->name, device.index, error.what());
+    report_failure(work, device, error.what());
   } catch (...) {
-    report("kernel '%s' on device %d failed", work.kernel->name, device.index);
+    report_failure(work, device, "an exception that is no std::exception");
   }
-  fail(device, cudaErrorLaunchFailure);
+  fail(device, code);
 }
 
 ANVIL_EXPORT cudaError_t cudaLaunchKernel(const void* function,

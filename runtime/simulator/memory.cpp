@@ -2,7 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -38,6 +40,7 @@ struct DeviceMemory {
 };
 
 constexpr size_t kFreedKept = 256;
+constexpr size_t kMostGarbage = size_t{64} << 20;
 
 struct Memory {
   std::mutex mutex;
@@ -129,6 +132,10 @@ cudaError_t allocate(int device, size_t bytes, void** pointer) {
   if (!commit(begin, reserved)) {
     give_addresses(own, begin, reserved);
     return cudaErrorMemoryAllocation;
+  }
+  if (config.adversarial) {
+    // On a GPU new memory holds anything; these bytes are NaN in every float type.
+    std::memset(kernel_view(begin), 0xff, std::min(bytes, kMostGarbage));
   }
   ASAN_POISON_MEMORY_REGION(kernel_view(begin) + bytes, reserved - bytes);
   own.used += reserved;

@@ -6,6 +6,7 @@
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/event.h"
 #include "runtime/simulator/process.h"
+#include "runtime/simulator/report.h"
 
 namespace anvil::simulator {
 
@@ -14,7 +15,8 @@ Stream* resolve(cudaStream_t handle, const Thread& thread) {
     return &device(thread.device).legacy;
   }
   if (handle == cudaStreamPerThread) {
-    return nullptr;  // see docs/simulator.md
+    report("cudaStreamPerThread is not supported (docs/simulator.md)");
+    return nullptr;
   }
   Stream* stream = reinterpret_cast<Stream*>(handle);
   return stream->magic == kStreamMagic ? stream : nullptr;

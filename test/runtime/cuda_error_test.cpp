@@ -55,8 +55,8 @@ TEST_F(CudaError, UnknownCodeIsUnrecognized) {
 // state, and all further CUDA work of the context gives the same error.
 TEST(CudaStickyError, FailedKernelIsReportedByTheNextSynchronisationAndStays) {
   ANVIL_REQUIRE_KERNELS();
-  EXPECT_IN_NEW_PROCESS(
-      {
+  expect_in_new_process(
+      [&] {
         TestStream stream;
         void* before = nullptr;
         EXPECT_SUCCESS(cuda().cudaMalloc(&before, 16));
@@ -77,8 +77,8 @@ TEST(CudaStickyError, FailedKernelIsReportedByTheNextSynchronisationAndStays) {
 // cudaErrorIllegalAddress (enum cudaError): a load or store on an invalid address.
 TEST(CudaStickyError, IllegalAddressIsReported) {
   ANVIL_REQUIRE_KERNELS();
-  EXPECT_IN_NEW_PROCESS(
-      {
+  expect_in_new_process(
+      [&] {
         DeviceArray<float> array(16);
         float* pointer = kernel_pointer(array.get());
         void* arguments[] = {&pointer};
@@ -92,8 +92,8 @@ TEST(CudaStickyError, IllegalAddressIsReported) {
 // cudaLaunchHostFunc: not called if there is an error in the context.
 TEST(CudaStickyError, HostFunctionBehindAFailedKernelIsNotCalled) {
   ANVIL_REQUIRE_KERNELS();
-  EXPECT_IN_NEW_PROCESS(
-      {
+  expect_in_new_process(
+      [&] {
         TestStream stream;
         Gate gate;
         gate.close(stream);
@@ -112,8 +112,8 @@ TEST(CudaStickyError, HostFunctionBehindAFailedKernelIsNotCalled) {
 // Each device has a context of its own.
 TEST(CudaStickyError, OtherDevicesGoOn) {
   ANVIL_REQUIRE_KERNELS();
-  EXPECT_IN_NEW_PROCESS(
-      {
+  expect_in_new_process(
+      [&] {
         int devices = 0;
         EXPECT_SUCCESS(cuda().cudaGetDeviceCount(&devices));
         EXPECT_SUCCESS(

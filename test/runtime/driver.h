@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "runtime/table.h"
 
@@ -158,17 +159,17 @@ class PinnedArray {
   size_t size_;
 };
 
-// Runs the statements in a new process, which they may break: expectations hold
-// there as here, and what they write to stderr must match `pattern`.
-#define EXPECT_IN_NEW_PROCESS(statements, pattern)           \
-  do {                                                       \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");          \
-    EXPECT_EXIT(                                             \
-        {                                                    \
-          statements;                                        \
-          std::_Exit(::testing::Test::HasFailure() ? 1 : 0); \
-        },                                                   \
-        ::testing::ExitedWithCode(0), pattern);              \
-  } while (false)
+// Runs `body` in a new process, which it may break: expectations hold there as
+// here, and what is written to stderr must match `pattern`.
+template <class Body>
+void expect_in_new_process(Body&& body, const std::string& pattern) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        body();
+        std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+      },
+      ::testing::ExitedWithCode(0), pattern);
+}
 
 }  // namespace anvil::runtime::testing
