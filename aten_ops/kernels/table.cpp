@@ -1,11 +1,13 @@
 #include "aten_ops/kernels/table.h"
 
+#include "aten_ops/kernels/copy.h"
 #include "aten_ops/kernels/fill.h"
 
 namespace anvil::kernels {
 namespace {
 
 const Table table{
+    .copy = copy_kernels,
     .fill = fill_kernels,
 };
 

@@ -10,10 +10,12 @@
 
 namespace anvil::kernels {
 
+struct CopyKernels;
 struct FillKernels;
 
 // References, so that a family without its struct does not compile.
 struct Table {
+  const CopyKernels& copy;
   const FillKernels& fill;
 };
 

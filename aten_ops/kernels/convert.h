@@ -1,0 +1,103 @@
+// Conversion between element types, with the meaning of Tensor.to(dtype).
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "aten_ops/kernels/scalar_type.h"
+
+namespace anvil::kernels {
+
+template <class T>
+inline constexpr bool computes_in_float = !std::is_same_v<T, compute_t<T>>;
+
+// To bool: differs from zero. To an integer: towards zero; what does not fit is
+// unspecified, as on CUDA. Complex to real: the real part. Through float where
+// one side has 16 bits or less.
+template <class To, class From>
+ANVIL_DEVICE To cast(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (computes_in_float<From>) {
+    return cast<To>(static_cast<float>(value));
+  } else if constexpr (is_complex<From>) {
+    if constexpr (is_complex<To>) {
+      return To(value);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return value.real != 0 || value.imag != 0;
+    } else {
+      return cast<To>(value.real);
+    }
+  } else if constexpr (is_complex<To>) {
+    return To(static_cast<typename To::value_type>(value));
+  } else if constexpr (computes_in_float<To>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_unsigned_v<To> &&
+                       sizeof(To) >= 4) {
+    // Negative numbers wrap, as they do on both of torch's devices.
+    return static_cast<To>(static_cast<int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
+                       sizeof(To) < 4) {
+    return static_cast<To>(static_cast<int32_t>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// The element of type `type` at `address`, as To. `type` is not Undefined.
+template <class To>
+ANVIL_DEVICE To load_as(ScalarType type, const void* address) {
+  switch (type) {
+#define ANVIL_LOAD(From, name, value) \
+  case ScalarType::name:              \
+    return cast<To>(*static_cast<const From*>(address));
+    ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_LOAD)
+#undef ANVIL_LOAD
+    default:
+      return To{};
+  }
+}
+
+// Writes `value` as an element of type `type`.
+template <class From>
+ANVIL_DEVICE void store_as(ScalarType type, void* address, From value) {
+  switch (type) {
+#define ANVIL_STORE(To, name, number)               \
+  case ScalarType::name:                            \
+    *static_cast<To*>(address) = cast<To>(value);   \
+    break;
+    ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_STORE)
+#undef ANVIL_STORE
+    default:
+      break;
+  }
+}
+
+// `value` as it is after a visit to `type`: rounded or wrapped to its range.
+template <class T>
+ANVIL_DEVICE T through(ScalarType type, T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    switch (type) {
+      case ScalarType::Half: return cast<T>(cast<Half>(value));
+      case ScalarType::BFloat16: return cast<T>(cast<BFloat16>(value));
+      default: return value;
+    }
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    switch (type) {
+      case ScalarType::Byte: return static_cast<uint8_t>(value);
+      case ScalarType::Char: return static_cast<int8_t>(value);
+      case ScalarType::Short: return static_cast<int16_t>(value);
+      case ScalarType::Int: return static_cast<int32_t>(value);
+      case ScalarType::UInt16: return static_cast<uint16_t>(value);
+      case ScalarType::UInt32: return static_cast<uint32_t>(value);
+      case ScalarType::Bool: return value != 0;
+      default: return value;
+    }
+  } else {
+    return value;
+  }
+}
+
+}  // namespace anvil::kernels
