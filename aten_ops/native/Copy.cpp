@@ -5,7 +5,7 @@
 // Note [Copies]
 // What one memcpy can do is one memcpy: equal dtype, and elements in the same
 // dense order on both sides. On one device everything else is one kernel
-// (copy_stub). Between devices and host the rest goes through dense temporaries:
+// (kernels/copy.h). Between devices and host the rest goes through dense temporaries:
 //   host -> device: laid out on the host as the target is; the dtype is
 //     converted where the smaller one crosses the bus
 //   device -> host, device -> device: converted and laid out on the source
@@ -16,12 +16,13 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Copy.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
+#include "aten_ops/kernels/copy.h"
+#include "aten_ops/native/Loops.h"
 #include "backend/BlockingRegion.h"
 #include "backend/Event.h"
 #include "backend/Exception.h"
@@ -83,7 +84,7 @@ void copy_on_device(const at::Tensor& dst, const at::Tensor& src) {
                         .resize_outputs(false)
                         .check_all_same_dtype(false)
                         .build();
-    at::native::copy_stub(kDeviceType, iterator, /*non_blocking=*/true);
+    launch_as(iterator, src.scalar_type(), kernels::table().copy.copy);
   }
   adjust_bits(dst, src);
 }
