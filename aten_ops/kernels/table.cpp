@@ -2,6 +2,7 @@
 
 #include "aten_ops/kernels/copy.h"
 #include "aten_ops/kernels/fill.h"
+#include "aten_ops/kernels/foreach.h"
 
 namespace anvil::kernels {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 const Table table{
     .copy = copy_kernels,
     .fill = fill_kernels,
+    .foreach = foreach_kernels,
 };
 
 }  // namespace

@@ -12,11 +12,13 @@ namespace anvil::kernels {
 
 struct CopyKernels;
 struct FillKernels;
+struct ForeachKernels;
 
 // References, so that a family without its struct does not compile.
 struct Table {
   const CopyKernels& copy;
   const FillKernels& fill;
+  const ForeachKernels& foreach;
 };
 
 // The name and type of the accessor that each library exports.
