@@ -14,7 +14,7 @@ os.environ.setdefault("ANVIL_DRIVER", "simulator")
 os.environ["ANVIL_FALLBACK"] = "forbid"
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import torch  # noqa: E402
+import torch
 
 SIZE = 1 << 20
 ROWS = 1024

@@ -1,6 +1,6 @@
 """Prints the requirement of CUDA toolkit parts at the version that the installed torch pins.
 
-    python ci/cuda_pin.py cudart,crt          cuda-toolkit[cudart,crt]==13.2.2
+python ci/cuda_pin.py cudart,crt          cuda-toolkit[cudart,crt]==13.2.2
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 BATCH = 64
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from . import schema
 from .operator_list import Entry
 from .schema import Operator, Schema

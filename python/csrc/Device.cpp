@@ -41,8 +41,9 @@ std::string uuid_text(const cudaDeviceProp& properties) {
 }
 
 std::string properties_text(const cudaDeviceProp& properties) {
-  return "_AnvilDeviceProperties(name='" + std::string(properties.name) + "', major=" +
-         std::to_string(properties.major) + ", minor=" + std::to_string(properties.minor) +
+  return "_AnvilDeviceProperties(name='" + std::string(properties.name) +
+         "', major=" + std::to_string(properties.major) +
+         ", minor=" + std::to_string(properties.minor) +
          ", total_memory=" + std::to_string(properties.totalGlobalMem >> 20) +
          "MB, multi_processor_count=" + std::to_string(properties.multiProcessorCount) + ")";
 }
@@ -111,36 +112,36 @@ void bind_device(py::module_& module) {
       .def_property_readonly("uuid", &uuid_text)
       .def("__repr__", &properties_text);
 
-  module.def("_device_count", [] { return static_cast<int>(device_count()); },
-             py::call_guard<py::gil_scoped_release>());
+  module.def(
+      "_device_count", [] { return static_cast<int>(device_count()); },
+      py::call_guard<py::gil_scoped_release>());
   module.def("_device_count_ensure_non_zero", wrap_pybind_function_no_gil([] {
-    return static_cast<int>(device_count_ensure_non_zero());
-  }));
+               return static_cast<int>(device_count_ensure_non_zero());
+             }));
   module.def("_current_device",
              wrap_pybind_function([] { return static_cast<int>(current_device()); }));
   module.def("_set_device", wrap_pybind_function_no_gil(&set_device), py::arg("device"));
   module.def("_exchange_device", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
-    return static_cast<int>(exchange_device(device));
-  }));
+               return static_cast<int>(exchange_device(device));
+             }));
   module.def("_maybe_exchange_device", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
-    return static_cast<int>(maybe_exchange_device(device));
-  }));
+               return static_cast<int>(maybe_exchange_device(device));
+             }));
   module.def("_synchronize", wrap_pybind_function_no_gil(&synchronize), py::arg("device"));
   module.def("_get_device_properties", wrap_pybind_function_no_gil(&properties_of),
              py::arg("device"));
   module.def("_can_access_peer", wrap_pybind_function_no_gil(&can_access_peer), py::arg("device"),
              py::arg("peer"));
-  module.def("_get_default_generator", wrap_pybind_function(&default_generator),
-             py::arg("device"));
+  module.def("_get_default_generator", wrap_pybind_function(&default_generator), py::arg("device"));
 
   module.def("_driver_name",
              wrap_pybind_function_no_gil([] { return std::string(runtime::driver_name()); }));
   module.def("_driver_version", wrap_pybind_function_no_gil([] {
-    return version_of(runtime::table().cudaDriverGetVersion);
-  }));
+               return version_of(runtime::table().cudaDriverGetVersion);
+             }));
   module.def("_runtime_version", wrap_pybind_function_no_gil([] {
-    return version_of(runtime::table().cudaRuntimeGetVersion);
-  }));
+               return version_of(runtime::table().cudaRuntimeGetVersion);
+             }));
 }
 
 }  // namespace anvil::python

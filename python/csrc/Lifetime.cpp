@@ -49,9 +49,7 @@ void initialize() {
   at::globalContext().lazyInitDevice(kDeviceType);
 }
 
-bool bad_fork() {
-  return torch::utils::is_device_in_bad_fork(kDeviceType) || is_in_bad_fork();
-}
+bool bad_fork() { return torch::utils::is_device_in_bad_fork(kDeviceType) || is_in_bad_fork(); }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// The pinned-memory cache's statistics. The device allocator's come through torch._C._accelerator_*.
+// The pinned-memory cache's statistics. The device allocator's come through
+// torch._C._accelerator_*.
 #include <ATen/core/CachingHostAllocator.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/utils/pybind.h>
@@ -50,11 +51,10 @@ void bind_memory(py::module_& module) {
   using torch::wrap_pybind_function;
   module.def("_host_memory_stats", wrap_pybind_function(&host_memory_stats));
   module.def("_reset_accumulated_host_memory_stats", wrap_pybind_function([] {
-    at::getHostAllocator(kDeviceType)->reset_accumulated_stats();
-  }));
-  module.def("_reset_peak_host_memory_stats", wrap_pybind_function([] {
-    at::getHostAllocator(kDeviceType)->reset_peak_stats();
-  }));
+               at::getHostAllocator(kDeviceType)->reset_accumulated_stats();
+             }));
+  module.def("_reset_peak_host_memory_stats",
+             wrap_pybind_function([] { at::getHostAllocator(kDeviceType)->reset_peak_stats(); }));
 }
 
 }  // namespace anvil::python

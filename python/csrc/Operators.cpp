@@ -67,11 +67,12 @@ void bind_operators(py::module_& module) {
   module.def("_fallback_policy",
              wrap_pybind_function([] { return std::string(name_of(fallback_policy())); }));
   // None stands for the policy of ANVIL_FALLBACK.
-  module.def("_exchange_fallback_policy",
-             wrap_pybind_function([](std::optional<std::string> name) -> std::optional<std::string> {
-               const auto before = exchange_fallback_policy(policy_of(name));
-               return before ? std::optional<std::string>(name_of(*before)) : std::nullopt;
-             }));
+  module.def(
+      "_exchange_fallback_policy",
+      wrap_pybind_function([](std::optional<std::string> name) -> std::optional<std::string> {
+        const auto before = exchange_fallback_policy(policy_of(name));
+        return before ? std::optional<std::string>(name_of(*before)) : std::nullopt;
+      }));
 }
 
 }  // namespace anvil::python

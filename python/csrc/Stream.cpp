@@ -61,11 +61,11 @@ void bind_streams(py::module_& module) {
              }),
              py::arg("handle"), py::arg("device"));
   module.def("_default_stream", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
-    return pack(getDefaultStream(device));
-  }));
+               return pack(getDefaultStream(device));
+             }));
   module.def("_current_stream", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
-    return pack(getCurrentStream(device));
-  }));
+               return pack(getCurrentStream(device));
+             }));
   module.def("_set_current_stream",
              wrap_pybind_function_no_gil([](int64_t stream_id, c10::DeviceIndex device) {
                setCurrentStream(Stream(unpack(stream_id, device)));

@@ -9,6 +9,7 @@ from types import ModuleType
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 LIBRARY_FOLDER = os.path.join(_FOLDER, "lib")
 
+
 def check_versions(torch_version: str) -> str | None:
     """What does not fit, or None. ``torch_version`` is the version of the torch in this process."""
     try:

@@ -11,9 +11,10 @@ import itertools
 import os
 import random
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import torch
 import yaml
@@ -59,9 +60,7 @@ def load_table() -> tuple[list[str], list[Exclusion]]:
         extra = set(entry) - {"operator", "tests", "dtypes", "reason"}
         if extra or not str(entry.get("reason", "")).strip():
             raise ValueError(f"{TABLE.name}: entry {entry} needs operator, tests, a reason, and may have dtypes")
-        exclusions.append(
-            Exclusion(entry["operator"], tuple(entry["tests"]), tuple(entry.get("dtypes", ())), entry["reason"])
-        )
+        exclusions.append(Exclusion(entry["operator"], tuple(entry["tests"]), tuple(entry.get("dtypes", ())), entry["reason"]))
     return claimed, exclusions
 
 
@@ -144,9 +143,7 @@ def census() -> None:
                 outputs = [t for t in tensors_in(result) if t.requires_grad]
                 if outputs:
                     leaves = [t for t in tensors_in((value, args, kwargs)) if t.requires_grad]
-                    torch.autograd.grad(
-                        outputs, leaves, [torch.ones_like(t) for t in outputs], allow_unused=True
-                    )
+                    torch.autograd.grad(outputs, leaves, [torch.ones_like(t) for t in outputs], allow_unused=True)
             torch.anvil.synchronize()
             fallbacks = sorted(torch.anvil.fallback_stats())
             print(f"{name}\t{'native' if not fallbacks else 'falls back: ' + ' '.join(fallbacks)}")

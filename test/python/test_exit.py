@@ -14,8 +14,9 @@ import textwrap
 
 import pytest
 import torch
-import torch_anvil
 from conftest import FULL
+
+import torch_anvil
 
 RUNS = 100 if FULL else 3
 

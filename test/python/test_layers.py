@@ -76,9 +76,8 @@ def test_each_folder_includes_only_what_stands_below_it(folder):
 
 def test_the_rules_find_a_violation(monkeypatch):
     """The test above could not fail if the pattern did not match."""
-    monkeypatch.setattr(
-        f"{__name__}.text_of", lambda path: '#include "backend/Stream.h"\n# include <c10/cuda/CUDAStream.h>\n#include <ATen/ATen.h>'
-    )
+    text = '#include "backend/Stream.h"\n# include <c10/cuda/CUDAStream.h>\n#include <ATen/ATen.h>\n'
+    monkeypatch.setattr(f"{__name__}.text_of", lambda path: text)
     assert len(violations(pathlib.Path("runtime/x.cpp"))) == 3
     assert len(violations(pathlib.Path("aten_ops/kernels/x.cu"))) == 3
     assert len(violations(pathlib.Path("backend/x.cpp"))) == 1

@@ -55,9 +55,7 @@ def run(schedule: str | None) -> str:
     environment["ANVIL_FALLBACK"] = "forbid"
     if schedule is not None:
         environment["ANVIL_SIMULATOR_SCHEDULE"] = schedule
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=300
-    )
+    result = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 

@@ -135,7 +135,11 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     _lazy_init()
     index = _get_device_index(device, optional=True)
     stats = memory_stats(index)
-    pools = [("all", "")] if abbreviated else [("all", ""), ("large_pool", "  from large pool"), ("small_pool", "  from small pool")]
+    pools = (
+        [("all", "")]
+        if abbreviated
+        else [("all", ""), ("large_pool", "  from large pool"), ("small_pool", "  from small pool")]
+    )
     columns = ("current", "peak", "allocated", "freed")
     titles = ("current", "peak", "total allocated", "total freed")
     lines = [

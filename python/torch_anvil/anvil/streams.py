@@ -95,9 +95,7 @@ class Event(torch.Event):
 
     def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> Event:
         _lazy_init()
-        return super().__new__(
-            cls, device="anvil", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
-        )
+        return super().__new__(cls, device="anvil", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
 
     def record(self, stream: torch.Stream | None = None) -> None:
         r"""Record the event in a given stream; in the current one by default."""

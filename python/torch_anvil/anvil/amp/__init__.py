@@ -12,9 +12,7 @@ __all__ = ["GradScaler", "autocast"]
 class autocast(torch.amp.autocast):
     r"""``torch.anvil.amp.autocast(args...)`` is equivalent to ``torch.amp.autocast("anvil", args...)``."""
 
-    def __init__(
-        self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True
-    ) -> None:
+    def __init__(self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True) -> None:
         super().__init__("anvil", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
