@@ -2,10 +2,11 @@
 # Makes the environment: .venv at the root (torch, CMake, Ninja), a build in build/, and the package visible in .venv.
 # Every other script of this folder calls it. A second run does only what changed.
 #
-#   bash ci/setup.sh [--with LIST]... [--tests] [--no-build]
+#   bash ci/setup.sh [--with LIST]... [--tests] [--nvcc] [--no-build]
 #
 #   --with LIST   also install ci/requirements/LIST.txt
 #   --tests       build the C++ tests too
+#   --nvcc        install nvcc too, where the system has none
 #   --no-build    stop after the packages
 #
 # Environment: PYTHON, CXX choose the interpreter and the compiler; ANVIL_TORCH another list of torch
@@ -17,10 +18,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lists=(build)
 tests=OFF
 build=ON
+nvcc=OFF
 while (($#)); do
   case $1 in
     --with) lists+=("$2"); shift ;;
     --tests) tests=ON ;;
+    --nvcc) nvcc=ON ;;
     --no-build) build=OFF ;;
     *) fail "ci/setup.sh: unknown argument $1" ;;
   esac
@@ -71,12 +74,20 @@ install_list "$torch_list" "torch and its libraries (the long one: about 3 minut
 for list in "${lists[@]}"; do
   install_list "$list" "packages: $list"
 done
-# The CUDA headers that torch does not bring, at the version that torch pins.
-if stale cuda-headers "$(sha256sum "$venv/.stamps/$torch_list" ci/cuda_pin.py)"; then
-  requirement=$("$venv/bin/python" ci/cuda_pin.py cudart,crt)
-  step "CUDA headers: $requirement"
-  pip_install "$requirement"
-  stamp cuda-headers "$(sha256sum "$venv/.stamps/$torch_list" ci/cuda_pin.py)"
+# What torch's CUDA libraries lack, at the version that torch pins: headers, and nvcc where the system has none.
+install_toolkit() {
+  local origin
+  origin=$(sha256sum "$venv/.stamps/$torch_list" ci/cuda_pin.py)
+  if stale "cuda-$1" "$origin"; then
+    requirement=$("$venv/bin/python" ci/cuda_pin.py "$1")
+    step "Install $requirement"
+    pip_install "$requirement"
+    stamp "cuda-$1" "$origin"
+  fi
+}
+install_toolkit cudart,crt
+if [[ $nvcc == ON && -z ${CUDACXX:-} && ! -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]] && ! command -v nvcc >/dev/null; then
+  install_toolkit nvcc,cccl
 fi
 # The build tree's package is the environment's.
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

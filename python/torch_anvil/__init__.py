@@ -19,7 +19,7 @@ def _diagnosing() -> bool:
 
 
 if not _diagnosing():
-    import torch as _torch  # its autoload may import this package, which then is here already
+    import torch  # noqa: F401  (first: its autoload may import this package, which then is here already)
 
     from ._activate import activate as _activate
 

@@ -24,7 +24,7 @@ def check_versions(torch_version: str) -> str | None:
         )
     python = ".".join(platform.python_version_tuple()[:2])
     if python != built.PYTHON_VERSION:
-        return f"torch_anvil was built for Python {built.PYTHON_VERSION}, but this is Python {python}; rebuild it for this interpreter"
+        return f"torch_anvil was built for Python {built.PYTHON_VERSION}, but this is Python {python}; rebuild it for this one"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong gets a clear error, and the process or the report goes on. (Memory, fork and files have tests of their own.)"""
+"""What goes wrong gets a clear error, and the process goes on. Memory, fork and files have tests of their own."""
 
 from __future__ import annotations
 

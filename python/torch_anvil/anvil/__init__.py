@@ -13,7 +13,9 @@ from torch_anvil import _C
 
 from . import _utils as _utils
 from . import amp, memory, operators, random, streams
-from ._lazy import _is_in_bad_fork, _lazy_call, _lazy_init, init, is_initialized
+from ._lazy import _is_in_bad_fork as _is_in_bad_fork
+from ._lazy import _lazy_call as _lazy_call
+from ._lazy import _lazy_init, init, is_initialized
 from ._utils import _get_device_index
 from .memory import *  # noqa: F403
 from .operators import *  # noqa: F403
