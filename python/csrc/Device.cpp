@@ -127,7 +127,8 @@ void bind_device(py::module_& module) {
   module.def("_maybe_exchange_device", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
                return static_cast<int>(maybe_exchange_device(device));
              }));
-  module.def("_synchronize", wrap_pybind_function_no_gil(&synchronize), py::arg("device"));
+  // Releases the GIL by itself, and does not ask for it again at the end of the process.
+  module.def("_synchronize", wrap_pybind_function(&synchronize), py::arg("device"));
   module.def("_get_device_properties", wrap_pybind_function_no_gil(&properties_of),
              py::arg("device"));
   module.def("_can_access_peer", wrap_pybind_function_no_gil(&can_access_peer), py::arg("device"),

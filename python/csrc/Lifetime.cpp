@@ -5,6 +5,9 @@
 #include <torch/csrc/utils/pybind.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "backend/BlockingRegion.h"
 #include "backend/Functions.h"
 #include "backend/Lifecycle.h"
@@ -30,13 +33,27 @@ void* release_gil() {
   return PyEval_SaveThread();
 }
 
+// The thread that ends the process; no thread as long as it does not end.
+std::atomic<std::thread::id> ending_thread{};
+
+bool may_not_return() {
+  const std::thread::id ending = ending_thread.load();
+  return ending != std::thread::id{} && ending != std::this_thread::get_id();
+}
+
 void acquire_gil(void* token) {
   // Python before 3.14 ends a thread that asks for the GIL during finalisation by unwinding it,
-  // which C++ frames turn into an abort. Such a thread stays here; the process is about to end.
-  while (is_finalizing()) {
+  // which C++ frames turn into an abort. Such a thread (a daemon one: others were joined) stays
+  // here; the process is about to end.
+  while (is_finalizing() || may_not_return()) {
     pause();
   }
   PyEval_RestoreThread(static_cast<PyThreadState*>(token));
+}
+
+void end() {
+  ending_thread.store(std::this_thread::get_id());
+  drain();
 }
 
 // A thread of libanvil that waits must not hold the GIL; see Note [Blocking and the GIL].
@@ -57,7 +74,7 @@ void bind_lifetime(py::module_& module) {
   install_gil_hooks(kGilHooks);
   module.def("_init", torch::wrap_pybind_function_no_gil(&initialize));
   module.def("_is_in_bad_fork", &bad_fork);
-  module.def("_drain", [] { drain(); });
+  module.def("_end", &end);
 }
 
 }  // namespace anvil::python

@@ -20,7 +20,7 @@ def activate() -> None:
     extension = load_extension()
 
     # What is queued is finished before the interpreter ends; after that the backend refuses work.
-    atexit.register(extension._drain)
+    atexit.register(extension._end)
 
     from . import anvil
 

@@ -73,17 +73,19 @@ SCENARIOS = {
         0,
         ["8.0"],
     ),
+    # A daemon thread that launches work is not here: torch itself aborts then, with CPU tensors too (Python before 3.14
+    # unwinds the thread through torch's noexcept frames).
     "a thread that still launches work": (
         QUEUE
         + """
 def launch():
     local = torch.ones(1 << 10, device="anvil")
     started.set()
-    while True:
+    for _ in range(300):
         local = local * 1.0
 
 started = threading.Event()
-threading.Thread(target=launch, daemon=True).start()
+threading.Thread(target=launch).start()
 started.wait()
 """,
         0,
@@ -119,22 +121,6 @@ class Late:
             pass  # refused is right; an abort is not
 
 late = sys.modules["late"] = Late()
-""",
-        0,
-        [],
-    ),
-    "backward under way": (
-        """
-import threading, torch
-weight = torch.ones(512, 512, device="anvil", requires_grad=True)
-def train():
-    started.set()
-    while True:
-        (weight @ weight).sum().backward()
-
-started = threading.Event()
-threading.Thread(target=train, daemon=True).start()
-started.wait()
 """,
         0,
         [],
