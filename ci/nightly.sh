@@ -40,7 +40,7 @@ oldest_torch() (
 tests() {
   bash ci/setup.sh --with quickstart --with test --tests &&
     ctest --test-dir "$build_folder" --output-on-failure --no-tests=error -j "$(nproc)" &&
-    ANVIL_TEST_FULL=1 python -m pytest -n "$(nproc)"
+    ANVIL_TEST_FULL=1 ANVIL_SWEEP=full python -m pytest -n "$(nproc)"
 }
 
 parts=("$@")
