@@ -65,12 +65,19 @@ class _StandIn(ModuleType):
     def manual_seed_all(self, seed: int) -> None:
         """Does nothing: no device was used, and the backend seeds itself from torch's seed when it is loaded."""
 
+    # Code that looks for accelerators (torch's own test suite, libraries) must not find one here and use it.
     def is_initialized(self) -> bool:
         return False
 
+    def is_available(self) -> bool:
+        return False
+
+    def device_count(self) -> int:
+        return 0
+
 
 class _Waiting(_StandIn):
-    """Any use loads the backend and goes on with ``torch.anvil``."""
+    """A use of the device loads the backend and goes on with ``torch.anvil``; being looked at does not."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -105,12 +112,6 @@ class _Unusable(_StandIn):
 
     def _lazy_init(self) -> None:
         raise RuntimeError(self._message)
-
-    def is_available(self) -> bool:
-        return False
-
-    def device_count(self) -> int:
-        return 0
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"torch.privateuseone.{name}: {self._message}")

@@ -211,6 +211,7 @@ def test_beside_a_stock_device_the_name_waits_for_the_first_use(run_python, firs
         + """
 before = torch.accelerator.current_accelerator()
 print(torch._C._get_privateuse1_backend_name(), torch.privateuseone.is_initialized(), hasattr(torch, "anvil"))
+assert not torch._utils._is_privateuse1_backend_available()
 torch.manual_seed(5)
 """
         + LIBRARIES_LOADED
