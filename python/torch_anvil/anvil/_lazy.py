@@ -10,7 +10,7 @@ from typing import Any
 from torch_anvil import _C
 
 _initialized = False
-_lock = threading.Lock()
+_lock = threading.RLock()  # a queued call may queue another
 _thread = threading.local()
 # (what to call, seeds all devices, seeds the current device, where it was asked for)
 _queued_calls: list[tuple[Callable[[], Any], bool, bool, list[str]]] = []
