@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/simulator/config.h"
 
@@ -32,8 +33,8 @@ bool reserve_address_space(Config* config, char* why, size_t why_size);
 
 // The device that owns an address, or -1. Async-signal-safe.
 inline int device_of(const void* pointer) {
-  const size_t offset =
-      static_cast<size_t>(static_cast<const char*>(pointer) - address_space.begin);
+  const uintptr_t offset =
+      reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(address_space.begin);
   return offset < address_space.bytes ? static_cast<int>(offset / address_space.bytes_per_device)
                                       : -1;
 }

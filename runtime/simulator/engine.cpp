@@ -174,7 +174,9 @@ Submission::~Submission() {
 void Submission::commit() {
   if (engine->finalised) [[unlikely]] {
     if (node_->work == Work::kRecord) {
-      complete_record(node_->record.event, stream_.enqueued);
+      // Nothing will complete the record, so there is none.
+      node_->record.event->stream = nullptr;
+      complete_record(node_->record.event, 0);
     }
     free_node(std::exchange(node_, nullptr));
     return;
@@ -271,7 +273,15 @@ void wait_for_all_devices() {
 
 bool idle(const Stream& stream) {
   const Lock lock(engine_mutex);
+  if (engine->stopped) {
+    return true;
+  }
   return stream.head == nullptr && (!stream.legacy || stream.device->busy_blocking == 0);
+}
+
+bool stopped() {
+  const Lock lock(engine_mutex);
+  return engine->stopped;
 }
 
 Stream* make_stream(Device& device, unsigned flags, int priority) {

@@ -59,6 +59,10 @@ void wait_for_all_devices();
 // Nothing is left to do in the stream (the legacy stream: as above).
 bool idle(const Stream& stream);
 
+// The process is ending and queued work does not run any more: whoever polls is
+// to be told that it is done.
+bool stopped();
+
 // Streams of a device, in any state.
 Stream* make_stream(Device& device, unsigned flags, int priority);
 void destroy_stream(Stream* stream);

@@ -109,7 +109,7 @@ ANVIL_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
     if (const cudaError_t failed = failure(*event->device)) {
       return failed;
     }
-    return complete(latest(*event)) ? failure(*event->device) : cudaErrorNotReady;
+    return complete(latest(*event)) || stopped() ? failure(*event->device) : cudaErrorNotReady;
   });
 }
 

@@ -88,6 +88,9 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const bool fault = info->si_code > 0;
   const char* address = static_cast<const char*>(info->si_addr);
+  // If it is one of the kernel view.
+  const char* device_address = reinterpret_cast<const char*>(
+      reinterpret_cast<uintptr_t>(address) - static_cast<uintptr_t>(address_space.distance));
   if (fault && device_of(address) >= 0) {
     Line line;
     line << "anvil simulator: host code touched device memory at ";
@@ -98,8 +101,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
                  : ". Copy it with cudaMemcpy, or use it in a kernel")
          << ". The process ends now.";
     line.write_to_stderr();
-  } else if (fault && device_of(address - address_space.distance) >= 0) {
-    const char* device_address = address - address_space.distance;
+  } else if (fault && device_of(device_address) >= 0) {
     Line line;
     line << "anvil simulator: ";
     if (kernel_faults != nullptr) {

@@ -10,17 +10,19 @@ namespace anvil::simulator {
 namespace {
 
 // An open hash table that only grows. Readers take no lock: a slot's key is
-// published after its value, and an outgrown table is kept.
+// published after its value.
 struct Slot {
   std::atomic<const void*> function{nullptr};
   Kernel* kernel = nullptr;
 };
 
 struct Table {
-  explicit Table(size_t size) : mask(size - 1), slots(new Slot[size]) {}
+  Table(size_t size, const Table* outgrown)
+      : mask(size - 1), slots(new Slot[size]), outgrown(outgrown) {}
   size_t mask;
   size_t used = 0;
   Slot* slots;
+  const Table* outgrown;  // a reader may still be in it
 };
 
 constexpr size_t kFirstSize = 1024;
@@ -51,13 +53,18 @@ void insert(Table& into, const void* function, Kernel* kernel) {
 }
 
 Table* grown(const Table* old) {
-  Table* larger = new Table(old == nullptr ? kFirstSize : 2 * (old->mask + 1));
+  Table* larger = new Table(old == nullptr ? kFirstSize : 2 * (old->mask + 1), old);
   for (size_t i = 0; old != nullptr && i <= old->mask; ++i) {
     if (const void* function = old->slots[i].function.load(std::memory_order_relaxed)) {
       insert(*larger, function, old->slots[i].kernel);
     }
   }
   return larger;
+}
+
+bool same(const anvilKernel& a, const anvilKernel& b) {
+  return a.name == b.name && a.body == b.body && a.argument_sizes == b.argument_sizes &&
+         a.argument_count == b.argument_count;
 }
 
 }  // namespace
@@ -94,8 +101,13 @@ ANVIL_EXPORT cudaError_t anvilSimulatorRegisterKernel(const void* function,
       (kernel->argument_count > 0 && kernel->argument_sizes == nullptr)) {
     return current_thread.last_error = cudaErrorInvalidValue;
   }
-  // The caller's struct may be a temporary.
-  add_kernel(function, kernel->name)->host.store(new anvilKernel(*kernel));
+  std::atomic<const anvilKernel*>& host = add_kernel(function, kernel->name)->host;
+  const anvilKernel* known = host.load();
+  if (known != nullptr && same(*known, *kernel)) {
+    return cudaSuccess;
+  }
+  // The caller's struct may be a temporary. What it replaces may be running.
+  host.store(new anvilKernel(*kernel));
   return cudaSuccess;
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace anvil::simulator {
 
@@ -21,7 +22,8 @@ struct Location {
   bool on_host() const { return place != Place::kDevice && place != Place::kUnallocated; }
   // [pointer, pointer + count) lies inside the allocation.
   bool holds(const void* pointer, size_t count) const {
-    const size_t offset = static_cast<size_t>(static_cast<const char*>(pointer) - begin);
+    const uintptr_t offset =
+        reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(begin);
     return offset <= bytes && count <= bytes - offset;
   }
 };

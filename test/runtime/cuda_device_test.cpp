@@ -72,7 +72,7 @@ TEST_F(CudaDevice, PropertiesAndAttributesAgree) {
 TEST_F(CudaDevice, UnknownAttributeIsInvalidValue) {
   int value = 0;
   EXPECT_CUDA(cudaErrorInvalidValue,
-              cuda().cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(100000), 0));
+              cuda().cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(255), 0));
 }
 
 TEST_F(CudaDevice, PropertiesHaveAName) {

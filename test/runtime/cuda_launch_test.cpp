@@ -11,11 +11,6 @@ namespace {
 
 class CudaLaunch : public CudaTest {
  protected:
-  void SetUp() override {
-    ANVIL_REQUIRE_KERNELS();
-    CudaTest::SetUp();
-  }
-
   // Adds `value` to the `n` elements; the result of cudaLaunchKernel.
   static cudaError_t add(float* array,
                          int n,
@@ -146,7 +141,6 @@ TEST_F(CudaLaunch, OccupancyFollowsTheLimits) {
 // Programming Guide, "Stream and Event Behavior": a launch fails if its stream is
 // not of the current device.
 TEST_F(TwoDeviceTest, LaunchNeedsAStreamOfTheCurrentDevice) {
-  ANVIL_REQUIRE_KERNELS();
   DeviceArray<float> array(1);
   ASSERT_SUCCESS(cuda().cudaSetDevice(1));
   TestStream stream;

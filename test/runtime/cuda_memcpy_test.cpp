@@ -50,7 +50,7 @@ TEST_F(CudaMemcpy, UnknownDirectionIsAnError) {
   DeviceArray<int> array(1);
   int value = 0;
   EXPECT_CUDA(cudaErrorInvalidMemcpyDirection,
-              cuda().cudaMemcpy(array.get(), &value, 4, static_cast<cudaMemcpyKind>(17)));
+              cuda().cudaMemcpy(array.get(), &value, 4, static_cast<cudaMemcpyKind>(7)));
 }
 
 TEST_F(CudaMemcpy, NoBytesNeedNoPointers) {

@@ -2,6 +2,7 @@
 
 #include "runtime/table.h"
 #include "test/runtime/kernels.h"
+#include "test/runtime/kernels_cuda.h"
 
 namespace anvil::runtime::testing {
 namespace {
@@ -24,13 +25,14 @@ void fail(const anvilLaunch*) { throw std::runtime_error("failing as it should")
 
 void run_wild(const anvilLaunch* launch) { argument<float*>(launch, 0)[size_t{1} << 20] = 1; }
 
-// The address of a kernel's registration is its handle.
+// The address of a kernel's registration is its handle on the simulator.
 struct Registered {
   anvilKernel kernel;
   const void* handle() {
-    if (driver() == Driver::kSimulator) {
-      table().anvilSimulatorRegisterKernel(this, &kernel);
+    if (driver() == Driver::kCuda) {
+      return cuda_kernel(kernel.name);
     }
+    table().anvilSimulatorRegisterKernel(this, &kernel);
     return this;
   }
 };
@@ -39,8 +41,6 @@ constexpr size_t kAddArguments[] = {sizeof(float*), sizeof(int), sizeof(float)};
 constexpr size_t kWildArguments[] = {sizeof(float*)};
 
 }  // namespace
-
-bool have_kernels() { return driver() == Driver::kSimulator; }
 
 const void* add_kernel() {
   static Registered kernel{{"add", add, kAddArguments, 3}};
@@ -58,6 +58,9 @@ const void* wild_kernel() {
 }
 
 float* kernel_pointer(float* device_pointer) {
+  if (driver() == Driver::kCuda) {
+    return device_pointer;
+  }
   void* address = nullptr;
   table().anvilSimulatorKernelAddress(device_pointer, &address);
   return static_cast<float*>(address);

@@ -97,6 +97,8 @@ TEST_F(SimulatorExit, DrainRunsWhatIsQueuedAndDropsWhatComesLater) {
         TestEvent event;
         EXPECT_SUCCESS(cuda().cudaEventRecord(event, stream));
         EXPECT_SUCCESS(cuda().cudaEventSynchronize(event));
+        EXPECT_SUCCESS(cuda().cudaEventQuery(event));
+        EXPECT_SUCCESS(cuda().cudaStreamQuery(stream));
         cuda().anvilSimulatorDrain();
       },
       "^$");

@@ -96,7 +96,8 @@ TEST_F(SimulatorKernel, RegistrationIsChecked) {
 
 TEST_F(SimulatorKernel, ManyCanBeRegistered) {
   static std::vector<char> handles(5000);
-  static std::atomic<int> calls{0};
+  static std::atomic<int> calls;
+  calls = 0;
   for (char& handle : handles) {
     const anvilKernel kernel{"count", [](const anvilLaunch*) { ++calls; }, nullptr, 0};
     ASSERT_SUCCESS(cuda().anvilSimulatorRegisterKernel(&handle, &kernel));
