@@ -10,15 +10,27 @@
 
 namespace anvil::kernels {
 
+struct ConcatKernels;
 struct CopyKernels;
+struct DropoutKernels;
 struct FillKernels;
 struct ForeachKernels;
+struct IndexKernels;
+struct NonzeroKernels;
+struct RandomKernels;
+struct TriangularKernels;
 
 // References, so that a family without its struct does not compile.
 struct Table {
+  const ConcatKernels& concat;
   const CopyKernels& copy;
+  const DropoutKernels& dropout;
   const FillKernels& fill;
   const ForeachKernels& foreach;
+  const IndexKernels& index;
+  const NonzeroKernels& nonzero;
+  const RandomKernels& random;
+  const TriangularKernels& triangular;
 };
 
 // The name and type of the accessor that each library exports.
