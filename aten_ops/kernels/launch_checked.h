@@ -1,19 +1,23 @@
-// Launch in the SIMT checker: runs the grid at once, in the calling thread.
+// Launch in the SIMT checker: runs the grid at once, in the calling thread, when
+// the work before it in the stream is done.
 #pragma once
 
 #include "aten_ops/kernels/launch.h"
+#include "runtime/table.h"
 
 namespace anvil::kernels {
 
 namespace simt {
-// Runs body(kernel) in `threads` fibers for each block. Defined by
+// Runs body(kernel) in `threads` fibers for each block, on a copy of the
+// `kernel_bytes` bytes of *kernel. Rethrows what a thread throws. Defined by
 // test/simt_checker.
 void run_grid(const char* name,
               int64_t blocks,
               int threads,
               size_t shared_bytes,
               void (*body)(const void* kernel),
-              const void* kernel);
+              const void* kernel,
+              size_t kernel_bytes);
 }  // namespace simt
 
 template <class Kernel>
@@ -23,10 +27,14 @@ void entry(const void* kernel) {
 }
 
 template <class Kernel>
-void launch(const char* name, LaunchConfig config, cudaStream_t, const Kernel& kernel) {
+void launch(const char* name, LaunchConfig config, cudaStream_t stream, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
-  simt::run_grid(name, config.blocks, config.threads, config.shared_bytes, &entry<Kernel>,
-                 &kernel);
+  if (config.blocks <= 0) {
+    return;
+  }
+  runtime::check(runtime::table().cudaStreamSynchronize(stream), name);
+  simt::run_grid(name, config.blocks, config.threads, config.shared_bytes, &entry<Kernel>, &kernel,
+                 sizeof(Kernel));
 }
 
 }  // namespace anvil::kernels

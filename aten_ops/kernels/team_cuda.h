@@ -80,12 +80,13 @@ class SimtTeam {
 
   template <class T>
   ANVIL_SIMT T* shared(int64_t n) {
-    T* result = reinterpret_cast<T*>(simt::dynamic_shared() + shared_bytes_);
-    shared_bytes_ += (static_cast<size_t>(n) * sizeof(T) + 15) / 16 * 16;
-    return result;
+    const size_t bytes = static_cast<size_t>(n) * sizeof(T);
+    void* result = simt::dynamic_shared(shared_bytes_, bytes);
+    shared_bytes_ += (bytes + 15) / 16 * 16;
+    return static_cast<T*>(result);
   }
 
-  ANVIL_SIMT void sync() { simt::sync_threads(); }
+  ANVIL_SIMT void sync(simt::Site site = simt::Site::here()) { simt::sync_threads(site); }
 
   template <class F>
   ANVIL_SIMT void once(F f) {
@@ -113,7 +114,7 @@ class SimtTeam {
     const bool last = broadcast([&] {
       const bool is_last = simt::atomic_increment(counter) + 1 == simt::blocks();
       if (is_last) {
-        *counter = 0;
+        simt::relaxed_store(counter, 0u);
       }
       return is_last;
     });
