@@ -89,6 +89,9 @@ install_toolkit cudart,crt
 if [[ $nvcc == ON && -z ${CUDACXX:-} && ! -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]] && ! command -v nvcc >/dev/null; then
   install_toolkit nvcc,cccl
 fi
+if [[ $nvcc == ON ]] && ! command -v cuobjdump >/dev/null; then
+  install_toolkit cuobjdump,nvdisasm
+fi
 # The build tree's package is the environment's.
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 echo "$PWD/$build_folder/python" >"$site/torch_anvil_build.pth"

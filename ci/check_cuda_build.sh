@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Compiles the CUDA kernels and checks them without a GPU; see check_cuda_build.py.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bash ci/setup.sh --nvcc --no-build
+. ci/environment.sh
+python ci/check_cuda_build.py --build-folder "$build_folder" --jobs "$(jobs_for_build)" "$@"
