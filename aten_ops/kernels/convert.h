@@ -75,6 +75,77 @@ ANVIL_DEVICE void store_as(ScalarType type, void* address, From value) {
   }
 }
 
+// load_as and store_as for the dtypes on which operators of compute type T work:
+// the arithmetic ones, wide unsigned integers for integers, complex for complex.
+template <class To>
+ANVIL_DEVICE To load_arithmetic(ScalarType type, const void* address) {
+  switch (type) {
+#define ANVIL_LOAD(From, name, value) \
+  case ScalarType::name:              \
+    return cast<To>(*static_cast<const From*>(address));
+    ANVIL_FOR_EACH_ARITHMETIC_TYPE(ANVIL_LOAD)
+#undef ANVIL_LOAD
+    default:
+      if constexpr (is_complex<To>) {
+        return type == ScalarType::ComplexFloat
+                   ? cast<To>(*static_cast<const Complex<float>*>(address))
+                   : cast<To>(*static_cast<const Complex<double>*>(address));
+      } else if constexpr (std::is_integral_v<To>) {
+        return type == ScalarType::UInt16   ? cast<To>(*static_cast<const uint16_t*>(address))
+               : type == ScalarType::UInt32 ? cast<To>(*static_cast<const uint32_t*>(address))
+                                            : cast<To>(*static_cast<const uint64_t*>(address));
+      } else {
+        return To{};
+      }
+  }
+}
+
+template <class From>
+ANVIL_DEVICE void store_arithmetic(ScalarType type, void* address, From value) {
+  switch (type) {
+#define ANVIL_STORE(To, name, number)             \
+  case ScalarType::name:                          \
+    *static_cast<To*>(address) = cast<To>(value); \
+    break;
+    ANVIL_FOR_EACH_ARITHMETIC_TYPE(ANVIL_STORE)
+#undef ANVIL_STORE
+    case ScalarType::ComplexFloat:
+      *static_cast<Complex<float>*>(address) = cast<Complex<float>>(value);
+      break;
+    case ScalarType::ComplexDouble:
+      *static_cast<Complex<double>*>(address) = cast<Complex<double>>(value);
+      break;
+    default:
+      if constexpr (std::is_integral_v<From> && !std::is_same_v<From, bool>) {
+        switch (element_size(type)) {
+          case 2: *static_cast<uint16_t*>(address) = cast<uint16_t>(value); break;
+          case 4: *static_cast<uint32_t*>(address) = cast<uint32_t>(value); break;
+          default: *static_cast<uint64_t*>(address) = cast<uint64_t>(value); break;
+        }
+      }
+  }
+}
+
+// Whether `type` is among those for compute type T.
+template <class T>
+constexpr bool is_arithmetic(ScalarType type) {
+  switch (type) {
+#define ANVIL_TRUE(Type, name, value) case ScalarType::name:
+    ANVIL_FOR_EACH_ARITHMETIC_TYPE(ANVIL_TRUE)
+#undef ANVIL_TRUE
+    return true;
+    case ScalarType::ComplexFloat:
+    case ScalarType::ComplexDouble:
+      return is_complex<T>;
+    case ScalarType::UInt16:
+    case ScalarType::UInt32:
+    case ScalarType::UInt64:
+      return std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    default:
+      return false;
+  }
+}
+
 // `value` as it is after a visit to `type`: rounded or wrapped to its range.
 template <class T>
 ANVIL_DEVICE T through(ScalarType type, T value) {

@@ -6,6 +6,7 @@
 namespace anvil::kernels {
 
 struct Identity {
+  static constexpr bool kAllDtypes = true;
   template <class T>
   ANVIL_DEVICE T operator()(T x) const {
     return x;

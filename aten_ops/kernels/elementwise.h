@@ -90,6 +90,26 @@ inline constexpr bool keeps_scalar = false;
 template <class Op>
 inline constexpr bool keeps_scalar<Op, std::enable_if_t<Op::kKeepsScalar>> = true;
 
+// A functor with `kAllDtypes = true` has operands of every dtype; others only of
+// those on which torch computes (is_arithmetic).
+template <class Op, class = void>
+inline constexpr bool all_dtypes = false;
+template <class Op>
+inline constexpr bool all_dtypes<Op, std::enable_if_t<Op::kAllDtypes>> = true;
+
+// Throws unless the operator takes operands of these dtypes.
+template <class Op, class T>
+void check_dtypes(const char* name, const Iterator& iterator) {
+  for (int k = 0; k < iterator.noperands; ++k) {
+    const ScalarType dtype = iterator.operands[k].dtype;
+    const bool is_output = k < iterator.noutputs;
+    if (!all_dtypes<Op> && !(is_arithmetic<T>(dtype) || (is_output && is_arithmetic<Complex<float>>(dtype)))) {
+      throw runtime::Error(std::string("\"") + name + "\" not implemented for '" +
+                           scalar_type_name(dtype) + "'");
+    }
+  }
+}
+
 // Number of inputs of a functor.
 template <class Op, class T>
 constexpr int arity() {
@@ -135,6 +155,7 @@ void launch_elementwise(const char* name, const Iterator& iterator, cudaStream_t
 template <class List, class Op>
 void elementwise(const char* name, const Iterator& iterator, cudaStream_t stream, Op op) {
   dispatch_compute_type(List{}, name, iterator.common_dtype, [&]<class T>() {
+    check_dtypes<Op, T>(name, iterator);
     launch_elementwise<T>(name, iterator, stream, op);
   });
 }
@@ -143,7 +164,9 @@ void elementwise(const char* name, const Iterator& iterator, cudaStream_t stream
 template <class List, class Make>
 void elementwise_with(const char* name, const Iterator& iterator, cudaStream_t stream, Make make) {
   dispatch_compute_type(List{}, name, iterator.common_dtype, [&]<class T>() {
-    launch_elementwise<T>(name, iterator, stream, make.template operator()<T>());
+    const auto op = make.template operator()<T>();
+    check_dtypes<decltype(op), T>(name, iterator);
+    launch_elementwise<T>(name, iterator, stream, op);
   });
 }
 

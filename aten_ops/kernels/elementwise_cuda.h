@@ -137,7 +137,12 @@ struct ElementwiseStrided {
         result = through(common, result);
       }
     }
-    store_as(dtypes[0], data[0] + static_cast<int32_t>(offsets[0]), result);
+    char* address = data[0] + static_cast<int32_t>(offsets[0]);
+    if constexpr (all_dtypes<Op>) {
+      store_as(dtypes[0], address, result);
+    } else {
+      store_arithmetic(dtypes[0], address, result);
+    }
   }
 
   template <int k>
@@ -145,8 +150,17 @@ struct ElementwiseStrided {
     if (!data[k]) {
       return immediates[k];
     }
-    const T value = load_as<T>(dtypes[k], data[k] + static_cast<int32_t>(offset));
+    const char* address = data[k] + static_cast<int32_t>(offset);
+    const T value = load(dtypes[k], address);
     return through_common[k] ? through(common, value) : value;
+  }
+
+  ANVIL_DEVICE static T load(ScalarType dtype, const char* address) {
+    if constexpr (all_dtypes<Op>) {
+      return load_as<T>(dtype, address);
+    } else {
+      return load_arithmetic<T>(dtype, address);
+    }
   }
 };
 

@@ -7,6 +7,7 @@ namespace anvil::kernels {
 
 template <class T>
 struct Constant {
+  static constexpr bool kAllDtypes = true;
   T value;
   ANVIL_DEVICE T operator()() const { return value; }
 };

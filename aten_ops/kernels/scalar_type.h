@@ -46,6 +46,20 @@ using c10::Half;
   X(uint32_t, UInt32, 28)                       \
   X(uint64_t, UInt64, 29)
 
+// The part of them on which torch computes; the others are only converted. Kept
+// short, because every strided kernel has a switch over it.
+#define ANVIL_FOR_EACH_ARITHMETIC_TYPE(X)     \
+  X(uint8_t, Byte, 0)                         \
+  X(int8_t, Char, 1)                          \
+  X(int16_t, Short, 2)                        \
+  X(int32_t, Int, 3)                          \
+  X(int64_t, Long, 4)                         \
+  X(::anvil::kernels::Half, Half, 5)          \
+  X(float, Float, 6)                          \
+  X(double, Double, 7)                        \
+  X(bool, Bool, 11)                           \
+  X(::anvil::kernels::BFloat16, BFloat16, 15)
+
 enum class ScalarType : int8_t {
 #define ANVIL_ENUMERATOR(type, name, value) name = value,
   ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_ENUMERATOR)

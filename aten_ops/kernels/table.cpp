@@ -1,5 +1,7 @@
 #include "aten_ops/kernels/table.h"
 
+#include "aten_ops/kernels/activation.h"
+#include "aten_ops/kernels/binary.h"
 #include "aten_ops/kernels/concat.h"
 #include "aten_ops/kernels/copy.h"
 #include "aten_ops/kernels/dropout.h"
@@ -7,22 +9,19 @@
 #include "aten_ops/kernels/foreach.h"
 #include "aten_ops/kernels/index.h"
 #include "aten_ops/kernels/nonzero.h"
+#include "aten_ops/kernels/pointwise.h"
 #include "aten_ops/kernels/random.h"
+#include "aten_ops/kernels/range.h"
 #include "aten_ops/kernels/triangular.h"
+#include "aten_ops/kernels/unary.h"
 
 namespace anvil::kernels {
 namespace {
 
 const Table table{
-    .concat = concat_kernels,
-    .copy = copy_kernels,
-    .dropout = dropout_kernels,
-    .fill = fill_kernels,
-    .foreach = foreach_kernels,
-    .index = index_kernels,
-    .nonzero = nonzero_kernels,
-    .random = random_kernels,
-    .triangular = triangular_kernels,
+#define ANVIL_MEMBER(Type, name) .name = name##_kernels,
+    ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_MEMBER)
+#undef ANVIL_MEMBER
 };
 
 }  // namespace

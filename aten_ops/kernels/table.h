@@ -1,6 +1,6 @@
 // What a kernel library offers: one struct of functions for each family.
 //
-// The glue fills kernel arguments and calls kernels().family.operator(...); it
+// The glue fills kernel arguments and calls kernels::table().family.operator(...); it
 // never sees which executor serves the call. Every function enqueues on the
 // stream that it is given, of the current device, and returns without waiting;
 // it throws runtime::Error if the launch is refused.
@@ -10,27 +10,32 @@
 
 namespace anvil::kernels {
 
-struct ConcatKernels;
-struct CopyKernels;
-struct DropoutKernels;
-struct FillKernels;
-struct ForeachKernels;
-struct IndexKernels;
-struct NonzeroKernels;
-struct RandomKernels;
-struct TriangularKernels;
+// X(Type, name): a family, whose struct TypeKernels <name>.h declares.
+#define ANVIL_FOR_EACH_KERNEL_FAMILY(X) \
+  X(Activation, activation) \
+  X(Binary, binary) \
+  X(Concat, concat) \
+  X(Copy, copy) \
+  X(Dropout, dropout) \
+  X(Fill, fill) \
+  X(Foreach, foreach) \
+  X(Index, index) \
+  X(Nonzero, nonzero) \
+  X(Pointwise, pointwise) \
+  X(Random, random) \
+  X(Range, range) \
+  X(Triangular, triangular) \
+  X(Unary, unary)
+
+#define ANVIL_DECLARE(Type, name) struct Type##Kernels;
+ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_DECLARE)
+#undef ANVIL_DECLARE
 
 // References, so that a family without its struct does not compile.
 struct Table {
-  const ConcatKernels& concat;
-  const CopyKernels& copy;
-  const DropoutKernels& dropout;
-  const FillKernels& fill;
-  const ForeachKernels& foreach;
-  const IndexKernels& index;
-  const NonzeroKernels& nonzero;
-  const RandomKernels& random;
-  const TriangularKernels& triangular;
+#define ANVIL_MEMBER(Type, name) const Type##Kernels& name;
+  ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_MEMBER)
+#undef ANVIL_MEMBER
 };
 
 // The name and type of the accessor that each library exports.

@@ -1,0 +1,42 @@
+// Unary operators that are one function of math.h.
+#include "aten_ops/kernels/complex_math.h"
+#include "aten_ops/kernels/elementwise.h"
+#include "aten_ops/kernels/unary.h"
+
+namespace anvil::kernels::unary {
+
+#define ANVIL_UNARY_MATH(NAME, FUNCTOR, LIST)                    \
+  struct FUNCTOR {                                               \
+    template <class T>                                           \
+    ANVIL_DEVICE T operator()(T x) const {                       \
+      return math::NAME(x);                                      \
+    }                                                            \
+  };                                                             \
+  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+  }
+
+ANVIL_UNARY_MATH(erf, Erf, Floating)
+ANVIL_UNARY_MATH(erfc, Erfc, Floating)
+ANVIL_UNARY_MATH(exp, Exp, FloatingAndComplex)
+ANVIL_UNARY_MATH(exp2, Exp2, Floating)
+ANVIL_UNARY_MATH(expm1, Expm1, Floating)
+ANVIL_UNARY_MATH(lgamma, Lgamma, Floating)
+ANVIL_UNARY_MATH(log, Log, FloatingAndComplex)
+ANVIL_UNARY_MATH(log10, Log10, FloatingAndComplex)
+ANVIL_UNARY_MATH(log1p, Log1p, Floating)
+ANVIL_UNARY_MATH(log2, Log2, FloatingAndComplex)
+ANVIL_UNARY_MATH(sigmoid, Sigmoid, FloatingAndComplex)
+ANVIL_UNARY_MATH(sqrt, Sqrt, FloatingAndComplex)
+
+struct Rsqrt {
+  template <class T>
+  ANVIL_DEVICE T operator()(T x) const {
+    return T(1) / math::sqrt(x);
+  }
+};
+void rsqrt(const Iterator& iterator, cudaStream_t stream) {
+  elementwise<FloatingAndComplex>("rsqrt", iterator, stream, Rsqrt{});
+}
+
+}  // namespace anvil::kernels::unary

@@ -1,0 +1,45 @@
+// Trigonometric and hyperbolic functions and their inverses.
+#include "aten_ops/kernels/complex_math.h"
+#include "aten_ops/kernels/elementwise.h"
+#include "aten_ops/kernels/unary.h"
+
+namespace anvil::kernels::unary {
+
+#define ANVIL_UNARY_MATH(NAME, FUNCTOR, LIST)                    \
+  struct FUNCTOR {                                               \
+    template <class T>                                           \
+    ANVIL_DEVICE T operator()(T x) const {                       \
+      return math::NAME(x);                                      \
+    }                                                            \
+  };                                                             \
+  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+  }
+
+ANVIL_UNARY_MATH(acos, Acos, Floating)
+ANVIL_UNARY_MATH(acosh, Acosh, Floating)
+ANVIL_UNARY_MATH(asin, Asin, Floating)
+ANVIL_UNARY_MATH(asinh, Asinh, Floating)
+ANVIL_UNARY_MATH(atan, Atan, Floating)
+ANVIL_UNARY_MATH(atanh, Atanh, Floating)
+ANVIL_UNARY_MATH(cos, Cos, FloatingAndComplex)
+ANVIL_UNARY_MATH(cosh, Cosh, FloatingAndComplex)
+ANVIL_UNARY_MATH(sin, Sin, FloatingAndComplex)
+ANVIL_UNARY_MATH(sinh, Sinh, FloatingAndComplex)
+ANVIL_UNARY_MATH(tan, Tan, FloatingAndComplex)
+ANVIL_UNARY_MATH(tanh, Tanh, FloatingAndComplex)
+
+// sin(pi x) / (pi x), 1 at 0.
+struct Sinc {
+  template <class T>
+  ANVIL_DEVICE T operator()(T x) const {
+    const T product = T(3.14159265358979323846) * x;
+    const T ratio = math::sin(product) / product;
+    return x == T(0) ? T(1) : ratio;
+  }
+};
+void sinc(const Iterator& iterator, cudaStream_t stream) {
+  elementwise<Floating>("sinc", iterator, stream, Sinc{});
+}
+
+}  // namespace anvil::kernels::unary
