@@ -13,6 +13,7 @@ namespace anvil::kernels {
 // X(Type, name): a family, whose struct TypeKernels <name>.h declares.
 #define ANVIL_FOR_EACH_KERNEL_FAMILY(X) \
   X(Activation, activation) \
+  X(BatchNorm, batch_norm) \
   X(Binary, binary) \
   X(Concat, concat) \
   X(Copy, copy) \
@@ -20,10 +21,17 @@ namespace anvil::kernels {
   X(Fill, fill) \
   X(Foreach, foreach) \
   X(Index, index) \
+  X(LayerNorm, layer_norm) \
+  X(NllLoss, nll_loss) \
   X(Nonzero, nonzero) \
   X(Pointwise, pointwise) \
+  X(Pooling, pooling) \
   X(Random, random) \
   X(Range, range) \
+  X(Reduce, reduce) \
+  X(Scan, scan) \
+  X(Softmax, softmax) \
+  X(Sort, sort) \
   X(Triangular, triangular) \
   X(Unary, unary)
 

@@ -8,6 +8,11 @@
 //                               combine of all f(i), n may be 0; every thread
 //                               gets it; `combine` is associative and
 //                               commutative, up to rounding. A barrier
+//   reduce_contiguous(x, n, identity, combine, f) -> T
+//                               as reduce, of f(x[i], i); 16-byte loads
+//   reduce2d(outer, inner, identity, combine, row, f) -> T
+//                               as reduce, of f(row(o), o, i) for o in
+//                               [0, outer), i in [0, inner)
 //   inclusive_scan(n, identity, combine, load, store)
 //                               store(i, combine(load(0) .. load(i))), in
 //                               order; `combine` is associative. store(i) may
@@ -26,10 +31,15 @@
 //                               what all blocks wrote before the call. `counter`
 //                               is in device memory, 0 before the launch and
 //                               again 0 after it. A barrier
+//   last_block(counter, arrivals)
+//                               the same for a group of blocks: true in the
+//                               one that makes the `arrivals`th call
 //   atomic_add(p, i, v)         p[i] += v, atomic on the device. float, double,
 //                               Half, BFloat16, int32_t, int64_t
 //   atomic_update(p, i, f)      p[i] = f(p[i]), atomic; elements of 2, 4 or 8
 //                               bytes; f may run several times
+//
+// Two calls of for_each with the same n give i to the same thread.
 //
 // for_each, reduce, ... , once are called by all threads of a block, outside of
 // the f of another. A thread keeps nothing between two calls but in shared

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "aten_ops/kernels/dims.h"
 #include "aten_ops/kernels/macros.h"
 #include "aten_ops/kernels/simt.h"
 
@@ -31,17 +32,58 @@ class SimtTeam {
     for (int64_t i = simt::thread(); i < n; i += simt::threads()) {
       value = combine(value, f(i));
     }
-    value = reduce_warp(value, combine);
-    ANVIL_SHARED(T, of_warp, 32);
-    if (simt::thread() % 32 == 0) {
-      of_warp[simt::thread() / 32] = value;
+    return reduce_block(value, identity, combine);
+  }
+
+  // Loads of 16 bytes where `x` is aligned; each lane of the vector has its own
+  // accumulator.
+  template <class X, class T, class Combine, class F>
+  ANVIL_SIMT T reduce_contiguous(const X* x, int64_t n, T identity, Combine combine, F f) {
+    constexpr int kLanes = 16 / sizeof(X);
+    T value = identity;
+    int64_t i = 0;
+    if constexpr (kLanes > 1) {
+      const auto address = reinterpret_cast<uintptr_t>(x);
+      const int64_t head = static_cast<int64_t>((16 - address % 16) % 16 / sizeof(X));
+      if (address % sizeof(X) == 0 && head + kLanes <= n) {
+        if (simt::thread() < head) {
+          value = f(x[simt::thread()], int64_t{simt::thread()});
+        }
+        T lanes[kLanes];
+        for (int lane = 0; lane < kLanes; ++lane) {
+          lanes[lane] = identity;
+        }
+        const int64_t vectors = (n - head) / kLanes;
+        const auto* words = reinterpret_cast<const uint4*>(x + head);
+        for (int64_t v = simt::thread(); v < vectors; v += simt::threads()) {
+          const uint4 word = words[v];
+          X elements[kLanes];
+          memcpy(elements, &word, sizeof(word));
+          for (int lane = 0; lane < kLanes; ++lane) {
+            lanes[lane] = combine(lanes[lane], f(elements[lane], head + v * kLanes + lane));
+          }
+        }
+        for (int lane = 0; lane < kLanes; ++lane) {
+          value = combine(value, lanes[lane]);
+        }
+        i = head + vectors * kLanes;
+      }
     }
-    simt::sync_threads();
-    const int lane = simt::thread() % 32;
-    value = lane < simt::threads() / 32 ? of_warp[lane] : identity;
-    value = reduce_warp(value, combine);
-    simt::sync_threads();  // before the next use of of_warp
-    return value;
+    for (i += simt::thread(); i < n; i += simt::threads()) {
+      value = combine(value, f(x[i], i));
+    }
+    return reduce_block(value, identity, combine);
+  }
+
+  template <class T, class Combine, class Row, class F>
+  ANVIL_SIMT T reduce2d(
+      int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
+    T value = identity;
+    for (int64_t flat = simt::thread(); flat < outer * inner; flat += simt::threads()) {
+      const int64_t o = divide(flat, inner);
+      value = combine(value, f(row(o), o, flat - o * inner));
+    }
+    return reduce_block(value, identity, combine);
   }
 
   template <class T, class Combine, class Load, class Store>
@@ -108,11 +150,13 @@ class SimtTeam {
     return value;
   }
 
-  ANVIL_SIMT bool last_block(unsigned* counter) {
+  ANVIL_SIMT bool last_block(unsigned* counter) { return last_block(counter, blocks()); }
+
+  ANVIL_SIMT bool last_block(unsigned* counter, int64_t arrivals) {
     simt::fence();  // this thread's writes, before the block counts as arrived
     simt::sync_threads();
     const bool last = broadcast([&] {
-      const bool is_last = simt::atomic_increment(counter) + 1 == simt::blocks();
+      const bool is_last = simt::atomic_increment(counter) + 1 == arrivals;
       if (is_last) {
         simt::relaxed_store(counter, 0u);
       }
@@ -150,6 +194,22 @@ class SimtTeam {
   }
 
  private:
+  // Combines one value of each thread; every thread gets the result.
+  template <class T, class Combine>
+  ANVIL_SIMT static T reduce_block(T value, T identity, Combine combine) {
+    value = reduce_warp(value, combine);
+    ANVIL_SHARED(T, of_warp, 32);
+    if (simt::thread() % 32 == 0) {
+      of_warp[simt::thread() / 32] = value;
+    }
+    simt::sync_threads();
+    const int lane = simt::thread() % 32;
+    value = lane < simt::threads() / 32 ? of_warp[lane] : identity;
+    value = reduce_warp(value, combine);
+    simt::sync_threads();  // before the next use of of_warp
+    return value;
+  }
+
   template <class T, class Combine>
   ANVIL_SIMT static T reduce_warp(T value, Combine combine) {
     for (int mask = 16; mask > 0; mask /= 2) {

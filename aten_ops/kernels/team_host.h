@@ -81,6 +81,23 @@ class HostTeam {
     return total;
   }
 
+  template <class X, class T, class Combine, class F>
+  ANVIL_DEVICE T reduce_contiguous(const X* x, int64_t n, T identity, Combine combine, F f) {
+    return reduce(n, identity, combine, [&](int64_t i) { return f(x[i], i); });
+  }
+
+  template <class T, class Combine, class Row, class F>
+  ANVIL_DEVICE T reduce2d(
+      int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
+    T total = identity;
+    for (int64_t o = 0; o < outer; ++o) {
+      const auto of_row = row(o);
+      total = combine(
+          total, reduce(inner, identity, combine, [&](int64_t i) { return f(of_row, o, i); }));
+    }
+    return total;
+  }
+
   template <class T, class Combine, class Load, class Store>
   ANVIL_DEVICE void inclusive_scan(
       int64_t n, T identity, Combine combine, Load load, Store store) {
@@ -110,8 +127,10 @@ class HostTeam {
     return f();
   }
 
-  ANVIL_DEVICE bool last_block(unsigned* counter) {
-    if (++*counter < static_cast<unsigned>(blocks_)) {
+  ANVIL_DEVICE bool last_block(unsigned* counter) { return last_block(counter, blocks_); }
+
+  ANVIL_DEVICE bool last_block(unsigned* counter, int64_t arrivals) {
+    if (++*counter < static_cast<unsigned>(arrivals)) {
       return false;
     }
     *counter = 0;

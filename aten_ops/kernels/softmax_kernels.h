@@ -1,0 +1,31 @@
+// The functions behind SoftmaxKernels, and what forward and backward share.
+#pragma once
+
+#include "aten_ops/kernels/softmax.h"
+
+namespace anvil::kernels {
+
+// Longer rows are read several times instead of being kept in shared memory.
+inline constexpr size_t kStagedRowBytes = 16 * 1024;
+// Columns that a block handles where the dimension is not the last one.
+inline constexpr int64_t kColumnTile = 256;
+
+// Threads of a block that handles rows of `elements`: four elements for each.
+inline int row_threads(int64_t elements, int most = 256) {
+  int threads = 32;
+  while (threads < most && threads * 4 < elements) {
+    threads *= 2;
+  }
+  return threads;
+}
+
+void softmax(const void* input, ScalarType input_dtype, void* output, ScalarType output_dtype,
+             SoftmaxShape, cudaStream_t);
+void log_softmax(const void* input, ScalarType input_dtype, void* output,
+                 ScalarType output_dtype, SoftmaxShape, cudaStream_t);
+void softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
+                      void* grad_input, ScalarType input_dtype, SoftmaxShape, cudaStream_t);
+void log_softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
+                          void* grad_input, ScalarType input_dtype, SoftmaxShape, cudaStream_t);
+
+}  // namespace anvil::kernels
