@@ -12,6 +12,7 @@
 #include "backend/GuardImpl.h"
 #include "backend/Lifecycle.h"
 #include "backend/Stream.h"
+#include "backend/ThreadState.h"
 #include "backend/allocator/DeviceCachingAllocator.h"
 #include "runtime/table.h"
 
@@ -27,7 +28,7 @@ void free_block(void* context);
 class CachingAllocator final : public c10::DeviceAllocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
-    const c10::DeviceIndex index = current_device();
+    const c10::DeviceIndex index = detail::thread_state.device;
     const c10::Device device(kDeviceType, index);
     if (bytes == 0) {
       return {nullptr, device};

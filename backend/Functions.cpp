@@ -10,13 +10,13 @@
 #include "backend/BlockingRegion.h"
 #include "backend/Exception.h"
 #include "backend/Lifecycle.h"
+#include "backend/ThreadState.h"
 #include "runtime/error.h"
 #include "runtime/table.h"
 
 namespace anvil {
 namespace {
 
-constinit thread_local c10::DeviceIndex thread_device = 0;
 constinit std::array<std::atomic<bool>, kMaxDevices> used_devices{};
 
 struct DeviceCount {
@@ -50,10 +50,14 @@ void switch_device(c10::DeviceIndex device) {
   check_device_index(device);
   mark_used(device);
   ANVIL_CHECK(runtime::table().cudaSetDevice(device));
-  thread_device = device;
+  detail::thread_state.device = device;
 }
 
 }  // namespace
+
+namespace detail {
+constinit thread_local ThreadState thread_state;
+}  // namespace detail
 
 c10::DeviceIndex device_count() noexcept { return cached_device_count().count; }
 
@@ -71,46 +75,46 @@ void check_device_index(c10::DeviceIndex device) {
               count == 1 ? "" : std::to_string(count - 1) + ").");
 }
 
-c10::DeviceIndex current_device() { return thread_device; }
+c10::DeviceIndex current_device() { return detail::thread_state.device; }
 
 c10::DeviceIndex device_or_current(c10::DeviceIndex device) {
   if (device == -1) {
-    return thread_device;
+    return detail::thread_state.device;
   }
   check_device_index(device);
   return device;
 }
 
 void set_device(c10::DeviceIndex device) {
-  if (device != thread_device || lifecycle() != Lifecycle::kInUse) {
+  if (device != detail::thread_state.device || lifecycle() != Lifecycle::kInUse) {
     switch_device(device);
   }
 }
 
 c10::DeviceIndex exchange_device(c10::DeviceIndex device) {
-  const c10::DeviceIndex before = thread_device;
-  if (device != before) {
+  const c10::DeviceIndex before = detail::thread_state.device;
+  if (device != before) [[unlikely]] {
     switch_device(device);
   }
   return before;
 }
 
 c10::DeviceIndex maybe_exchange_device(c10::DeviceIndex device) {
-  return device < 0 ? thread_device : exchange_device(device);
+  return device < 0 ? detail::thread_state.device : exchange_device(device);
 }
 
 void unchecked_set_device(c10::DeviceIndex device) noexcept {
-  if (device == thread_device || device < 0 || !is_usable()) {
+  if (device == detail::thread_state.device || device < 0 || !is_usable()) {
     return;
   }
   if (runtime::table().cudaSetDevice(device) == cudaSuccess) {
-    thread_device = device;
+    detail::thread_state.device = device;
   } else {
     runtime::table().cudaGetLastError();
   }
 }
 
-void device_synchronize() { device_synchronize(thread_device); }
+void device_synchronize() { device_synchronize(detail::thread_state.device); }
 
 void device_synchronize(c10::DeviceIndex device) {
   check_device_index(device);

@@ -10,7 +10,7 @@ namespace anvil {
 inline constexpr c10::DeviceType kDeviceType = c10::DeviceType::PrivateUse1;
 
 // Devices beyond this many are not offered (tables per device are fixed arrays).
-inline constexpr c10::DeviceIndex kMaxDevices = 64;
+inline constexpr c10::DeviceIndex kMaxDevices = 16;
 
 // Number of usable devices; asks the driver once and keeps the answer. 0 where
 // no driver answers. Never throws. Does not create a context.

@@ -6,6 +6,7 @@
 #include "backend/CachingAllocator.h"
 #include "backend/Event.h"
 #include "backend/Stream.h"
+#include "backend/ThreadState.h"
 
 namespace anvil {
 namespace {
@@ -37,10 +38,16 @@ GuardImpl::GuardImpl(c10::DeviceType type) {
 c10::Device GuardImpl::exchangeDevice(c10::Device device) const {
   TORCH_CHECK(device.type() == kDeviceType, "expected a device of ", kDeviceType, ", but got ",
               device);
-  return {kDeviceType, exchange_device(device.index())};
+  const c10::DeviceIndex before = detail::thread_state.device;
+  if (device.index() != before) [[unlikely]] {
+    exchange_device(device.index());
+  }
+  return {kDeviceType, before};
 }
 
-c10::Device GuardImpl::getDevice() const { return {kDeviceType, current_device()}; }
+c10::Device GuardImpl::getDevice() const {
+  return {kDeviceType, detail::thread_state.device};
+}
 
 void GuardImpl::setDevice(c10::Device device) const {
   TORCH_CHECK(device.type() == kDeviceType, "expected a device of ", kDeviceType, ", but got ",
@@ -49,7 +56,9 @@ void GuardImpl::setDevice(c10::Device device) const {
 }
 
 void GuardImpl::uncheckedSetDevice(c10::Device device) const noexcept {
-  unchecked_set_device(device.index());
+  if (device.index() != detail::thread_state.device) [[unlikely]] {
+    unchecked_set_device(device.index());
+  }
 }
 
 c10::DeviceIndex GuardImpl::deviceCount() const noexcept { return device_count(); }

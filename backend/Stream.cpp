@@ -12,6 +12,7 @@
 #include "backend/Functions.h"
 #include "backend/GuardImpl.h"
 #include "backend/Lifecycle.h"
+#include "backend/ThreadState.h"
 #include "runtime/table.h"
 
 // Note [StreamId]: 64 bits that name a stream of a device.
@@ -61,10 +62,8 @@ constexpr c10::StreamId pool_id(int index, int level) {
 }
 
 Stream make_stream(c10::DeviceIndex device, c10::StreamId id) {
-  return Stream(c10::Stream(c10::Stream::UNSAFE, c10::Device(kDeviceType, device), id));
+  return Stream(Stream::UNCHECKED, c10::Stream(c10::Stream::UNSAFE, c10::Device(kDeviceType, device), id));
 }
-
-constinit thread_local std::array<c10::StreamId, kMaxDevices> current_streams{};
 
 }  // namespace
 
@@ -171,13 +170,17 @@ Stream getDefaultStream(c10::DeviceIndex device) {
 }
 
 Stream getCurrentStream(c10::DeviceIndex device) {
-  device = device_or_current(device);
-  return make_stream(device, current_streams[device]);
+  const detail::ThreadState& thread = detail::thread_state;
+  if (device < 0 || device == thread.device) {
+    return make_stream(thread.device, thread.streams[thread.device]);
+  }
+  check_device_index(device);
+  return make_stream(device, thread.streams[device]);
 }
 
 void setCurrentStream(Stream stream) {
   check_device_index(stream.device_index());
-  current_streams[stream.device_index()] = stream.id();
+  detail::thread_state.streams[stream.device_index()] = stream.id();
 }
 
 }  // namespace anvil

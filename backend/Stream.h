@@ -21,6 +21,10 @@ class ANVIL_API Stream {
   // `stream` must be of PrivateUse1, else this throws.
   explicit Stream(c10::Stream stream);
 
+  // Where the type is known.
+  enum Unchecked { UNCHECKED };
+  Stream(Unchecked, c10::Stream stream) : stream_(stream) {}
+
   operator c10::Stream() const { return stream_; }
   c10::Stream unwrap() const { return stream_; }
   c10::DeviceIndex device_index() const { return stream_.device_index(); }
