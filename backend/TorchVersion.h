@@ -14,3 +14,10 @@
 #else
 #define ANVIL_OVERRIDE_IS_STREAM_CAPTURING
 #endif
+
+// Operators that torch casts to float32 on CUDA beside the list AT_FORALL_FP32.
+#if ANVIL_TORCH_AT_LEAST(2, 15)
+#define ANVIL_FOR_EACH_FP32_BESIDE_THE_LIST(_) _(linalg_matrix_sqrth)
+#else
+#define ANVIL_FOR_EACH_FP32_BESIDE_THE_LIST(_)
+#endif

@@ -5,6 +5,8 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include "backend/TorchVersion.h"
+
 namespace anvil {
 namespace {
 
@@ -33,6 +35,7 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
 
 #define ANVIL_FP32(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32)
   AT_FORALL_FP32(ANVIL_FP32)
+  ANVIL_FOR_EACH_FP32_BESIDE_THE_LIST(ANVIL_FP32)
 #undef ANVIL_FP32
 
 #define ANVIL_FP32_SET_OPT_DTYPE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32_set_opt_dtype)

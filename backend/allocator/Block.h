@@ -45,16 +45,20 @@ struct Block {
 // merging cost no call of malloc. Not thread-safe.
 class BlockArena {
  public:
-  // A block with every member at its default.
+  // A block that is neither allocated nor pending, without neighbours. The rest
+  // is the caller's to set (this is on every allocation's path).
   Block* make() {
     if (spare_ == nullptr) {
       return &blocks_.emplace_back();
     }
     Block* block = spare_;
     spare_ = block->next;
-    *block = Block{};
+    block->requested = 0;
+    block->previous = nullptr;
+    block->next = nullptr;
     return block;
   }
+  // `block` is free, so that no stream is recorded in it.
   void recycle(Block* block) {
     block->next = spare_;
     spare_ = block;
