@@ -58,9 +58,8 @@ class CachingAllocator final : public c10::DeviceAllocator {
   }
 
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {
-    ANVIL_CHECK(runtime::table().cudaMemcpyAsync(destination, source, bytes,
-                                                 cudaMemcpyDeviceToDevice,
-                                                 getCurrentStream().stream()));
+    ANVIL_CHECK(runtime::table().cudaMemcpyAsync(
+        destination, source, bytes, cudaMemcpyDeviceToDevice, getCurrentStream().stream()));
   }
 
   bool initialized() override { return is_usable(); }

@@ -65,8 +65,8 @@ void GeneratorImpl::set_state(const c10::TensorImpl& state) {
   const int64_t bytes = state.numel();
   // Without an offset: a state of CUDA's generator before it had offsets.
   TORCH_CHECK(bytes == kStateBytes || bytes == kSeedBytes, "RNG state is wrong size: ", bytes,
-              " bytes, but a state of this device has ", kStateBytes,
-              " (seed and offset) or ", kSeedBytes, " (seed).");
+              " bytes, but a state of this device has ", kStateBytes, " (seed and offset) or ",
+              kSeedBytes, " (seed).");
   const auto* data = state.data_dtype_initialized<uint8_t>();
   uint64_t seed = 0;
   uint64_t offset = 0;

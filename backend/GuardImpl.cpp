@@ -17,13 +17,26 @@ cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
 // and sub-byte integer ones, which no kernel of ours reads.
 constexpr uint64_t supported_scalar_types() {
   uint64_t bits = 0;
-  for (const auto type :
-       {c10::kIndex_Byte, c10::kIndex_Char, c10::kIndex_Short, c10::kIndex_Int, c10::kIndex_Long,
-        c10::kIndex_Half, c10::kIndex_Float, c10::kIndex_Double, c10::kIndex_ComplexHalf,
-        c10::kIndex_ComplexFloat, c10::kIndex_ComplexDouble, c10::kIndex_Bool,
-        c10::kIndex_BFloat16, c10::kIndex_Float8_e5m2, c10::kIndex_Float8_e4m3fn,
-        c10::kIndex_Float8_e5m2fnuz, c10::kIndex_Float8_e4m3fnuz, c10::kIndex_UInt16,
-        c10::kIndex_UInt32, c10::kIndex_UInt64}) {
+  for (const auto type : {c10::kIndex_Byte,
+                          c10::kIndex_Char,
+                          c10::kIndex_Short,
+                          c10::kIndex_Int,
+                          c10::kIndex_Long,
+                          c10::kIndex_Half,
+                          c10::kIndex_Float,
+                          c10::kIndex_Double,
+                          c10::kIndex_ComplexHalf,
+                          c10::kIndex_ComplexFloat,
+                          c10::kIndex_ComplexDouble,
+                          c10::kIndex_Bool,
+                          c10::kIndex_BFloat16,
+                          c10::kIndex_Float8_e5m2,
+                          c10::kIndex_Float8_e4m3fn,
+                          c10::kIndex_Float8_e5m2fnuz,
+                          c10::kIndex_Float8_e4m3fnuz,
+                          c10::kIndex_UInt16,
+                          c10::kIndex_UInt32,
+                          c10::kIndex_UInt64}) {
     bits |= uint64_t{1} << type;
   }
   return bits;
@@ -45,9 +58,7 @@ c10::Device GuardImpl::exchangeDevice(c10::Device device) const {
   return {kDeviceType, before};
 }
 
-c10::Device GuardImpl::getDevice() const {
-  return {kDeviceType, detail::thread_state.device};
-}
+c10::Device GuardImpl::getDevice() const { return {kDeviceType, detail::thread_state.device}; }
 
 void GuardImpl::setDevice(c10::Device device) const {
   TORCH_CHECK(device.type() == kDeviceType, "expected a device of ", kDeviceType, ", but got ",
@@ -96,15 +107,11 @@ c10::Stream GuardImpl::exchangeStream(c10::Stream stream) const {
   return before;
 }
 
-void* GuardImpl::getStreamNativeHandle(c10::Stream stream) const {
-  return Stream(stream).stream();
-}
+void* GuardImpl::getStreamNativeHandle(c10::Stream stream) const { return Stream(stream).stream(); }
 
 bool GuardImpl::queryStream(const c10::Stream& stream) const { return Stream(stream).query(); }
 
-void GuardImpl::synchronizeStream(const c10::Stream& stream) const {
-  Stream(stream).synchronize();
-}
+void GuardImpl::synchronizeStream(const c10::Stream& stream) const { Stream(stream).synchronize(); }
 
 bool GuardImpl::isStreamCapturing(const c10::Stream& stream) const {
   return Stream(stream).is_capturing();
@@ -115,8 +122,8 @@ void GuardImpl::record(void** event,
                        c10::DeviceIndex device,
                        c10::EventFlag flag) const {
   const Stream recording(stream);
-  TORCH_CHECK(device == -1 || device == recording.device_index(), "an event of anvil:",
-              static_cast<int>(device), " cannot be recorded on a stream of ",
+  TORCH_CHECK(device == -1 || device == recording.device_index(),
+              "an event of anvil:", static_cast<int>(device), " cannot be recorded on a stream of ",
               recording.device(), "; use one event for each device.");
   TORCH_CHECK(flag != c10::EventFlag::INVALID, "the event was made with an invalid flag");
   if (*event == nullptr) {

@@ -43,7 +43,8 @@ c10::Device Hooks::getDeviceFromPtr(void* data) const {
   cudaPointerAttributes attributes{};
   ANVIL_CHECK(runtime::table().cudaPointerGetAttributes(&attributes, data));
   TORCH_CHECK(attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged,
-              "the pointer ", data, " is not in the memory of an anvil device; only pointers that "
+              "the pointer ", data,
+              " is not in the memory of an anvil device; only pointers that "
               "the device's allocator or cudaMalloc returned have a device.");
   return {kDeviceType, static_cast<c10::DeviceIndex>(attributes.device)};
 }

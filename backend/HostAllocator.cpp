@@ -9,8 +9,10 @@
 #include "backend/Event.h"
 #include "backend/Exception.h"
 #include "backend/Functions.h"
+#include "backend/GuardImpl.h"
 #include "backend/Lifecycle.h"
 #include "backend/Stream.h"
+#include "backend/TorchVersion.h"
 #include "runtime/error.h"
 #include "runtime/table.h"
 
@@ -21,10 +23,38 @@ namespace {
 using EventPtr = std::unique_ptr<Event>;
 using Block = at::HostBlock<Stream>;
 
+// Pinned memory is usable by every device, so none is initialised for it where
+// another is in use.
+c10::DeviceIndex device_for_pinned_memory() {
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+    if (!has_primary_context(current_device()) && has_primary_context(device)) {
+      return device;
+    }
+  }
+  return current_device();
+}
+
+// See Note [Blocking and the GIL]: the template frees memory with its locks held,
+// so the GIL is released around its functions, not around the driver's.
 struct CachingImpl final : at::CachingHostAllocatorImpl<Stream, EventPtr, Block> {
+  using Base = at::CachingHostAllocatorImpl<Stream, EventPtr, Block>;
+
   void free(void* ctx) override {
+    if (!is_usable()) {
+      return;
+    }
+    if (ctx != nullptr && static_cast<Block*>(ctx)->size_ > largest_cached_pinned_block()) {
+      const BlockingRegion region;
+      Base::free(ctx);
+    } else {
+      Base::free(ctx);
+    }
+  }
+
+  void empty_cache() override {
     if (is_usable()) {
-      at::CachingHostAllocatorImpl<Stream, EventPtr, Block>::free(ctx);
+      const BlockingRegion region;
+      Base::empty_cache();
     }
   }
 
@@ -34,6 +64,7 @@ struct CachingImpl final : at::CachingHostAllocatorImpl<Stream, EventPtr, Block>
 
  private:
   void allocate_host_memory(size_t size, void** pointer) override {
+    const DeviceGuard guard(c10::Device(kDeviceType, device_for_pinned_memory()));
     mark_used(current_device());
     cudaError_t code = cudaSuccess;
     {
@@ -44,7 +75,6 @@ struct CachingImpl final : at::CachingHostAllocatorImpl<Stream, EventPtr, Block>
   }
 
   void free_block(Block* block) override {
-    const BlockingRegion region;
     runtime::ignore(runtime::table().cudaFreeHost(block->ptr_));
   }
 

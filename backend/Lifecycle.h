@@ -21,9 +21,7 @@ ANVIL_API extern std::atomic<Lifecycle> lifecycle;
 ANVIL_API void initialize_slow();
 }  // namespace detail
 
-inline Lifecycle lifecycle() noexcept {
-  return detail::lifecycle.load(std::memory_order_acquire);
-}
+inline Lifecycle lifecycle() noexcept { return detail::lifecycle.load(std::memory_order_acquire); }
 
 // True while resources may be given back to the driver. Destructors and
 // deleters do nothing where it is false: after fork the resources belong to the

@@ -47,8 +47,8 @@ Pool& created_pool(c10::DeviceIndex device, int level) {
     mark_used(device);
     const int priority = stream_priority_range().first - level;
     for (cudaStream_t& stream : pool.streams) {
-      ANVIL_CHECK(runtime::table().cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
-                                                                priority));
+      ANVIL_CHECK(
+          runtime::table().cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
     }
   });
   return pool;
@@ -62,7 +62,8 @@ constexpr c10::StreamId pool_id(int index, int level) {
 }
 
 Stream make_stream(c10::DeviceIndex device, c10::StreamId id) {
-  return Stream(Stream::UNCHECKED, c10::Stream(c10::Stream::UNSAFE, c10::Device(kDeviceType, device), id));
+  return Stream(Stream::UNCHECKED,
+                c10::Stream(c10::Stream::UNSAFE, c10::Device(kDeviceType, device), id));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace anvil::detail {
 
 struct ThreadState {
-  c10::DeviceIndex device = 0;                     // the current one
+  c10::DeviceIndex device = 0;                       // the current one
   std::array<c10::StreamId, kMaxDevices> streams{};  // current on each device, see Note [StreamId]
 };
 

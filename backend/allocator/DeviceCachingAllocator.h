@@ -97,7 +97,7 @@ class DeviceCachingAllocator {
   std::mutex mutex_;
   BlockArena arena_;
   std::vector<std::unique_ptr<StreamPool>> pools_;
-  StreamPool* last_pool_ = nullptr;  // of the stream that asked last
+  StreamPool* last_pool_ = nullptr;      // of the stream that asked last
   std::unordered_set<Block*> segments_;  // the first block of each
   std::deque<PendingQueue> pending_;
   size_t pending_count_ = 0;

@@ -152,8 +152,9 @@ void DeviceCachingAllocator::collect_garbage(size_t bytes) {
   const size_t total = memory_info().second;
   {
     const Lock lock(mutex_);
-    const auto threshold = static_cast<size_t>(Config::garbage_collection_threshold() *
-                                               static_cast<double>(std::min(total, allowed_bytes_)));
+    const auto threshold =
+        static_cast<size_t>(Config::garbage_collection_threshold() *
+                            static_cast<double>(std::min(total, allowed_bytes_)));
     size_t wanted = static_cast<size_t>(current(stats_.reserved_bytes)) + bytes;
     std::vector<Block*> oldest = free_segments();
     std::sort(oldest.begin(), oldest.end(),
@@ -248,9 +249,9 @@ void DeviceCachingAllocator::throw_out_of_memory(size_t requested, size_t segmen
       OutOfMemoryError, false, "anvil out of memory. Tried to allocate ", in_units(requested),
       " (a segment of ", in_units(segment), ") on anvil:", static_cast<int>(device_),
       ", which has ", in_units(total), " in total, of which ", in_units(free), " is free.",
-      allowed < total ? " This process may reserve " + in_units(allowed) +
-                            " (set_per_process_memory_fraction)."
-                      : std::string(),
+      allowed < total
+          ? " This process may reserve " + in_units(allowed) + " (set_per_process_memory_fraction)."
+          : std::string(),
       " Tensors hold ", in_units(allocated), "; the caching allocator reserves ",
       in_units(reserved), ", of which ", in_units(reserved - allocated),
       " is unused. Make batches smaller or delete tensors; if much is reserved but unused, set "
@@ -258,52 +259,11 @@ void DeviceCachingAllocator::throw_out_of_memory(size_t requested, size_t segmen
       "earlier.");
 }
 
-DeviceStats DeviceCachingAllocator::stats() {
-  const Lock lock(mutex_);
-  DeviceStats copy = stats_;
-  copy.max_split_size = static_cast<int64_t>(Config::max_split_size());
-  return copy;
-}
-
-void DeviceCachingAllocator::reset_accumulated_stats() {
-  const Lock lock(mutex_);
-  reset_accumulated(stats_);
-}
-
-void DeviceCachingAllocator::reset_peak_stats() {
-  const Lock lock(mutex_);
-  reset_peak(stats_);
-}
-
-std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCachingAllocator::snapshot() {
-  const Lock lock(mutex_);
-  std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments;
-  for (const Block* first : segments_) {
-    auto& segment = segments.emplace_back();
-    segment.device = device_;
-    segment.address = reinterpret_cast<size_t>(first->pointer);
-    segment.stream = first->stream;
-    segment.is_large = !first->pool->is_small();
-    for (const Block* block = first; block != nullptr; block = block->next) {
-      auto& info = segment.blocks.emplace_back();
-      info.size = block->size;
-      info.requested_size = block->requested;
-      info.allocated = block->allocated;
-      info.active = !block->is_free();
-      segment.total_size += block->size;
-      segment.allocated_size += block->allocated ? block->size : 0;
-      segment.active_size += info.active ? block->size : 0;
-      segment.requested_size += block->requested;
-    }
-  }
-  std::sort(segments.begin(), segments.end(),
-            [](const auto& a, const auto& b) { return a.address < b.address; });
-  return segments;
-}
-
 void DeviceCachingAllocator::set_memory_fraction(double fraction) {
-  TORCH_CHECK(fraction > 0 && fraction <= 1, "the fraction of a device's memory must be in (0, 1], "
-              "but got ", fraction);
+  TORCH_CHECK(fraction > 0 && fraction <= 1,
+              "the fraction of a device's memory must be in (0, 1], "
+              "but got ",
+              fraction);
   const DeviceGuard guard(c10::Device(kDeviceType, device_));
   mark_used(device_);
   const size_t total = memory_info().second;

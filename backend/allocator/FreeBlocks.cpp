@@ -7,7 +7,7 @@
 namespace anvil::allocator {
 namespace {
 
-constexpr int kStepBits = 5;    // classes of the large pool per power of two: 2^5
+constexpr int kStepBits = 5;     // classes of the large pool per power of two: 2^5
 constexpr int kFirstPower = 20;  // the large pool holds blocks above 1 MiB
 constexpr size_t kSmallClasses = kSmallSegment / kMinBlockSize + 1;
 constexpr size_t kLargeClasses = size_t{64 - kFirstPower} << kStepBits;

@@ -50,7 +50,7 @@ class FreeBlocks {
 
   bool is_small_;
   std::vector<Block*> heads_;
-  std::vector<uint64_t> occupied_;         // a bit for each class
+  std::vector<uint64_t> occupied_;            // a bit for each class
   std::array<uint64_t, 2> occupied_words_{};  // a bit for each word of occupied_
 };
 

@@ -13,11 +13,11 @@ namespace anvil::allocator {
 using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
 
 inline constexpr size_t kMiB = size_t{1} << 20;
-inline constexpr size_t kMinBlockSize = 512;          // every block is a multiple
-inline constexpr size_t kSmallSize = kMiB;            // largest request of the small pool
-inline constexpr size_t kSmallSegment = 2 * kMiB;     // segments of the small pool
+inline constexpr size_t kMinBlockSize = 512;           // every block is a multiple
+inline constexpr size_t kSmallSize = kMiB;             // largest request of the small pool
+inline constexpr size_t kSmallSegment = 2 * kMiB;      // segments of the small pool
 inline constexpr size_t kMinLargeRequest = 10 * kMiB;  // gets a segment of its own size,
-inline constexpr size_t kRoundLarge = 2 * kMiB;       // rounded up to a multiple of this
+inline constexpr size_t kRoundLarge = 2 * kMiB;        // rounded up to a multiple of this
 
 constexpr size_t round_up(size_t bytes, size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;

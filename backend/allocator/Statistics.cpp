@@ -5,10 +5,9 @@ namespace {
 
 template <class F>
 void for_each_stat(DeviceStats& stats, F f) {
-  for (auto* array :
-       {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split,
-        &stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes,
-        &stats.inactive_split_bytes, &stats.requested_bytes}) {
+  for (auto* array : {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split,
+                      &stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes,
+                      &stats.inactive_split_bytes, &stats.requested_bytes}) {
     for (auto& stat : *array) {
       f(stat);
     }

@@ -15,9 +15,8 @@ class Counter {
  public:
   Counter(c10::CachingAllocator::StatArray& stats, bool is_small)
       : all_(stats[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)]),
-        pool_(stats[static_cast<size_t>(is_small
-                                            ? c10::CachingAllocator::StatType::SMALL_POOL
-                                            : c10::CachingAllocator::StatType::LARGE_POOL)]) {}
+        pool_(stats[static_cast<size_t>(is_small ? c10::CachingAllocator::StatType::SMALL_POOL
+                                                 : c10::CachingAllocator::StatType::LARGE_POOL)]) {}
 
   void increase(size_t amount) {
     all_.increase(amount);

@@ -26,9 +26,8 @@ TEST(Autocast, CastsTheOperatorsThatCudaCasts) {
   auto cuda = operators_with(c10::DispatchKey::AutocastCUDA);
   EXPECT_GT(cuda.size(), 100u);
   // Operators of the cuDNN library have no meaning on another device.
-  std::erase_if(cuda, [](const std::string& name) {
-    return name.find("cudnn") != std::string::npos;
-  });
+  std::erase_if(cuda,
+                [](const std::string& name) { return name.find("cudnn") != std::string::npos; });
   EXPECT_EQ(operators_with(c10::DispatchKey::AutocastPrivateUse1), cuda);
 }
 

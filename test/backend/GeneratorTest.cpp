@@ -20,8 +20,7 @@ namespace {
 GeneratorImpl& impl(const at::Generator& generator) { return *generator.get<GeneratorImpl>(); }
 
 at::TensorBase bytes(const std::vector<uint8_t>& values) {
-  at::TensorBase tensor =
-      at::detail::empty_cpu({static_cast<int64_t>(values.size())}, at::kByte);
+  at::TensorBase tensor = at::detail::empty_cpu({static_cast<int64_t>(values.size())}, at::kByte);
   std::memcpy(tensor.mutable_data_ptr<uint8_t>(), values.data(), values.size());
   return tensor;
 }
@@ -71,8 +70,7 @@ TEST(Generator, TakesItsStateBack) {
 TEST(Generator, TakesAStateWithoutAnOffset) {
   at::Generator generator = createGenerator(0);
   generator.set_offset(8);
-  generator.getIntrusivePtr()->set_state(
-      *bytes({9, 0, 0, 0, 0, 0, 0, 0}).unsafeGetTensorImpl());
+  generator.getIntrusivePtr()->set_state(*bytes({9, 0, 0, 0, 0, 0, 0, 0}).unsafeGetTensorImpl());
   EXPECT_EQ(generator.current_seed(), 9u);
   EXPECT_EQ(generator.get_offset(), 0u);
 }
@@ -83,9 +81,8 @@ TEST(Generator, RefusesStatesThatAreNone) {
   philox.set_current_seed(5);
   EXPECT_THROW(philox.set_state(*bytes(std::vector<uint8_t>(15)).unsafeGetTensorImpl()),
                c10::Error);
-  EXPECT_THROW(
-      philox.set_state(*at::detail::empty_cpu({16}, at::kFloat).unsafeGetTensorImpl()),
-      c10::TypeError);
+  EXPECT_THROW(philox.set_state(*at::detail::empty_cpu({16}, at::kFloat).unsafeGetTensorImpl()),
+               c10::TypeError);
   // An offset that is no multiple of 4 leaves the generator as it was.
   std::vector<uint8_t> odd(16);
   odd[8] = 3;

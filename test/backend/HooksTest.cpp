@@ -71,9 +71,8 @@ c10::Storage storage_of(size_t bytes, bool resizable = true) {
 
 std::vector<unsigned char> bytes_of(const c10::Storage& storage, size_t bytes) {
   std::vector<unsigned char> host(bytes);
-  EXPECT_EQ(
-      runtime::table().cudaMemcpy(host.data(), storage.data(), bytes, cudaMemcpyDeviceToHost),
-      cudaSuccess);
+  EXPECT_EQ(runtime::table().cudaMemcpy(host.data(), storage.data(), bytes, cudaMemcpyDeviceToHost),
+            cudaSuccess);
   return host;
 }
 
@@ -95,9 +94,8 @@ TEST(Resize, NeverWaitsAndCopiesInStreamOrder) {
   ASSERT_EQ(runtime::table().cudaMemset(storage.mutable_data(), 1, 64), cudaSuccess);
   const void* const old = storage.data();
   test::Gate gate = test::Gate(stream);
-  ASSERT_EQ(
-      runtime::table().cudaMemsetAsync(storage.mutable_data(), 9, 64, stream.stream()),
-      cudaSuccess);
+  ASSERT_EQ(runtime::table().cudaMemsetAsync(storage.mutable_data(), 9, 64, stream.stream()),
+            cudaSuccess);
   hooks().resizePrivateUse1Bytes(storage, 128);
   EXPECT_FALSE(stream.query());
   {

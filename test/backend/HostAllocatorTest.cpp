@@ -74,6 +74,15 @@ TEST(HostAllocator, EmptyingTheCacheGivesMemoryBack) {
   EXPECT_EQ(getHostAllocator()->get_stats().allocated_bytes.current, 0);
 }
 
+TEST(HostAllocator, NeedsNoDeviceOfItsOwn) {
+  set_device(1);
+  std::thread([] {  // whose current device is 0
+    EXPECT_NE(getHostAllocator()->allocate(1000).get(), nullptr);
+  })
+      .join();
+  EXPECT_FALSE(has_primary_context(0));
+}
+
 TEST(HostAllocator, CopiesFromItAreAsynchronous) {
   const Stream stream = getStreamFromPool();
   const at::DataPtr host = getHostAllocator()->allocate(64);

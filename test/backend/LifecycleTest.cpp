@@ -50,9 +50,7 @@ int names_the_cure(const std::function<void()>& f) {
 }
 
 TEST(Fork, BeforeTheFirstUseTheChildMayUseTheDevice) {
-  EXPECT_EQ(in_child([] {
-              return getDeviceAllocator()->allocate(100).get() != nullptr ? 0 : 1;
-            }),
+  EXPECT_EQ(in_child([] { return getDeviceAllocator()->allocate(100).get() != nullptr ? 0 : 1; }),
             0);
 }
 
@@ -82,7 +80,9 @@ TEST(Fork, WhatTheChildInheritsIsDroppedWithoutHarm) {
   EXPECT_EQ(in_child([&] {
               data.clear();
               pinned.clear();
-              { const Event dropped = std::move(event); }
+              {
+                const Event dropped = std::move(event);
+              }
               drain();
               return is_in_bad_fork() && !is_pinned(&data) && device_count() == 2 ? 0 : 1;
             }),
@@ -118,7 +118,9 @@ TEST(Drain, AfterItDeletersDoNothingAndUseIsRefused) {
   drain();
   data.clear();
   pinned.clear();
-  { const Event dropped = std::move(event); }
+  {
+    const Event dropped = std::move(event);
+  }
   EXPECT_THROW(getDeviceAllocator()->allocate(100), c10::Error);
   EXPECT_THROW(getHostAllocator()->allocate(1 << 20), c10::Error);
   getDeviceAllocator()->emptyCache();

@@ -4,8 +4,10 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "backend/Functions.h"
 #include "backend/GuardImpl.h"
