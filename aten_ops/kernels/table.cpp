@@ -14,6 +14,7 @@
 #include "aten_ops/kernels/nonzero.h"
 #include "aten_ops/kernels/pointwise.h"
 #include "aten_ops/kernels/pooling.h"
+#include "aten_ops/kernels/radix_sort.h"
 #include "aten_ops/kernels/random.h"
 #include "aten_ops/kernels/range.h"
 #include "aten_ops/kernels/reduce.h"
@@ -30,6 +31,16 @@ const Table table{
 #define ANVIL_MEMBER(Type, name) .name = name##_kernels,
     ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_MEMBER)
 #undef ANVIL_MEMBER
+    .concat = concat_kernels,
+    .copy = copy_kernels,
+    .dropout = dropout_kernels,
+    .fill = fill_kernels,
+    .foreach = foreach_kernels,
+    .index = index_kernels,
+    .nonzero = nonzero_kernels,
+    .radix_sort = radix_sort_kernels,
+    .random = random_kernels,
+    .triangular = triangular_kernels,
 };
 
 }  // namespace

@@ -286,3 +286,33 @@ def test_a_generator_of_ones_own_does_not_move_the_default_one():
     generator = torch.Generator(device=DEVICE).manual_seed(7)
     torch.rand(5, device=DEVICE, generator=generator)
     torch.testing.assert_close(torch.rand(5, device=DEVICE).cpu(), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 100, 5000, 70_000])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.float32], ids=str)
+def test_randperm_sorts_by_cudas_keys(n, dtype):
+    torch.anvil.manual_seed(21)
+    permutation = torch.randperm(n, dtype=dtype, device=DEVICE).cpu()
+    assert permutation.dtype == dtype
+    assert sorted(permutation.tolist()) == list(range(n))
+    if n < 2:
+        return
+    bits = math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9))))
+    torch.anvil.manual_seed(21)
+    width = torch.int32 if bits <= 32 else torch.int64
+    info = torch.iinfo(width)
+    keys = torch.empty(n, dtype=width, device=DEVICE).random_(info.min, info.max).cpu() & ((1 << bits) - 1)
+    ordered = keys[permutation.long()]
+    assert (ordered[1:] >= ordered[:-1]).all()
+    # Runs of equal keys are shuffled, all others are in place.
+    alone = torch.ones(n, dtype=torch.bool)
+    alone[1:] &= ordered[1:] != ordered[:-1]
+    alone[:-1] &= ordered[1:] != ordered[:-1]
+    assert torch.equal(permutation.long()[alone], keys.argsort(stable=True)[alone])
+
+
+def test_randperm_moves_the_generator_as_on_cuda():
+    torch.anvil.manual_seed(0)
+    torch.randperm(1000, device=DEVICE)
+    # 64-bit draws for the keys (4 blocks of 256 threads: one round), and n offsets for the runs of equal keys.
+    assert get_offset() == 4 + 1000
