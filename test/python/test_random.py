@@ -316,3 +316,17 @@ def test_randperm_moves_the_generator_as_on_cuda():
     torch.randperm(1000, device=DEVICE)
     # 64-bit draws for the keys (4 blocks of 256 threads: one round), and n offsets for the runs of equal keys.
     assert get_offset() == 4 + 1000
+
+
+def test_multinomial_draws_in_proportion_to_the_weights():
+    weights = torch.tensor([[1.0, 0.0, 3.0], [2.0, 2.0, 0.0]])
+    torch.anvil.manual_seed(0)
+    n = 20_000
+    samples = torch.multinomial(weights.to(DEVICE), n, replacement=True).cpu()
+    frequency = torch.stack([(samples == c).double().mean(1) for c in range(3)], 1)
+    expected = weights.double() / weights.double().sum(1, keepdim=True)
+    # Five standard errors of a frequency.
+    torch.testing.assert_close(frequency, expected, rtol=0, atol=5 * 0.5 / math.sqrt(n))
+    one = torch.multinomial(weights.to(DEVICE).expand(2, 3), 1).cpu()
+    assert (weights.gather(1, one) > 0).all()
+    assert sorted(torch.multinomial(torch.ones(5, device=DEVICE), 5).cpu().tolist()) == [0, 1, 2, 3, 4]
