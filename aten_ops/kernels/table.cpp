@@ -31,16 +31,6 @@ const Table table{
 #define ANVIL_MEMBER(Type, name) .name = name##_kernels,
     ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_MEMBER)
 #undef ANVIL_MEMBER
-    .concat = concat_kernels,
-    .copy = copy_kernels,
-    .dropout = dropout_kernels,
-    .fill = fill_kernels,
-    .foreach = foreach_kernels,
-    .index = index_kernels,
-    .nonzero = nonzero_kernels,
-    .radix_sort = radix_sort_kernels,
-    .random = random_kernels,
-    .triangular = triangular_kernels,
 };
 
 }  // namespace

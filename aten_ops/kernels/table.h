@@ -26,6 +26,7 @@ namespace anvil::kernels {
   X(Nonzero, nonzero) \
   X(Pointwise, pointwise) \
   X(Pooling, pooling) \
+  X(RadixSort, radix_sort) \
   X(Random, random) \
   X(Range, range) \
   X(Reduce, reduce) \
@@ -44,29 +45,6 @@ struct Table {
 #define ANVIL_MEMBER(Type, name) const Type##Kernels& name;
   ANVIL_FOR_EACH_KERNEL_FAMILY(ANVIL_MEMBER)
 #undef ANVIL_MEMBER
-struct ConcatKernels;
-struct CopyKernels;
-struct DropoutKernels;
-struct FillKernels;
-struct ForeachKernels;
-struct IndexKernels;
-struct NonzeroKernels;
-struct RadixSortKernels;
-struct RandomKernels;
-struct TriangularKernels;
-
-// References, so that a family without its struct does not compile.
-struct Table {
-  const ConcatKernels& concat;
-  const CopyKernels& copy;
-  const DropoutKernels& dropout;
-  const FillKernels& fill;
-  const ForeachKernels& foreach;
-  const IndexKernels& index;
-  const NonzeroKernels& nonzero;
-  const RadixSortKernels& radix_sort;
-  const RandomKernels& random;
-  const TriangularKernels& triangular;
 };
 
 // The name and type of the accessor that each library exports.
