@@ -14,6 +14,8 @@
   X(bitwise_and)                        \
   X(bitwise_or)                         \
   X(bitwise_xor)                        \
+  /* a + b i, of real numbers */        \
+  X(complex)                            \
   X(copysign)                           \
   X(div_floor)                          \
   X(div_true)                           \
@@ -41,6 +43,8 @@
   X(mul)                                \
   X(ne)                                 \
   X(nextafter)                          \
+  /* of radius a and angle b */         \
+  X(polar)                              \
   X(pow)                                \
   X(remainder)                          \
   X(rshift)                             \

@@ -22,6 +22,26 @@ ANVIL_BINARY_MATH(atan2, Atan2)
 ANVIL_BINARY_MATH(copysign, CopySign)
 ANVIL_BINARY_MATH(hypot, Hypot)
 
+struct MakeComplex {
+  template <class T>
+  ANVIL_DEVICE Complex<T> operator()(T real, T imag) const {
+    return {real, imag};
+  }
+};
+void complex(const Iterator& iterator, cudaStream_t stream) {
+  elementwise<Floating>("complex", iterator, stream, MakeComplex{});
+}
+
+struct Polar {
+  template <class T>
+  ANVIL_DEVICE Complex<T> operator()(T radius, T angle) const {
+    return math::polar(radius, angle);
+  }
+};
+void polar(const Iterator& iterator, cudaStream_t stream) {
+  elementwise<Floating>("polar", iterator, stream, Polar{});
+}
+
 // The next number of the dtype, so half types have to be stepped as such.
 struct NextAfter {
   template <class T>

@@ -23,6 +23,11 @@ template <>
 struct PackedTypes<float> {
   using type = Types<float, BFloat16, Half>;
 };
+// An element is a wide load as it is; a second kernel would only cost compile time.
+template <class T>
+struct PackedTypes<Complex<T>> {
+  using type = Types<>;
+};
 
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount) Pack {

@@ -2,6 +2,7 @@
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/native/Pow.h>
+#include <ATen/native/TensorFactories.h>
 
 #include "aten_ops/kernels/binary.h"
 #include "aten_ops/native/Loops.h"
@@ -19,6 +20,7 @@ ANVIL_BINARY_STUB(atan2, TensorIteratorBase)
 ANVIL_BINARY_STUB(bitwise_and, TensorIteratorBase)
 ANVIL_BINARY_STUB(bitwise_or, TensorIteratorBase)
 ANVIL_BINARY_STUB(bitwise_xor, TensorIteratorBase)
+ANVIL_BINARY_STUB(complex, TensorIterator)
 ANVIL_BINARY_STUB(copysign, TensorIteratorBase)
 ANVIL_BINARY_STUB(div_floor, TensorIteratorBase)
 ANVIL_BINARY_STUB(div_true, TensorIteratorBase)
@@ -46,6 +48,7 @@ ANVIL_BINARY_STUB(minimum, TensorIteratorBase)
 ANVIL_BINARY_STUB(mul, TensorIteratorBase)
 ANVIL_BINARY_STUB(ne, TensorIteratorBase)
 ANVIL_BINARY_STUB(nextafter, TensorIteratorBase)
+ANVIL_BINARY_STUB(polar, TensorIterator)
 ANVIL_BINARY_STUB(remainder, TensorIteratorBase)
 ANVIL_BINARY_STUB(rshift, TensorIteratorBase)
 ANVIL_BINARY_STUB(xlog1py, TensorIteratorBase)

@@ -1,4 +1,4 @@
-// arange, linspace and range.
+// arange, linspace, range and eye.
 #include <ATen/Dispatch_v2.h>
 #include <ATen/native/RangeUtils.h>
 #include <ATen/ops/empty_like.h>
@@ -75,5 +75,18 @@ at::Tensor& linspace_out(const at::Scalar& start,
                                     getCurrentStream());
   });
 }
+
+at::Tensor& eye_m_out(int64_t n, int64_t m, at::Tensor& out) {
+  TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  out.resize_({n, m});
+  out.zero_();
+  if (n > 0 && m > 0) {
+    out.diagonal().fill_(1);
+  }
+  return out;
+}
+
+at::Tensor& eye_out(int64_t n, at::Tensor& out) { return eye_m_out(n, n, out); }
 
 }  // namespace anvil::native
