@@ -2,9 +2,10 @@
 // not index_put_stub, on devices that accumulate in parallel.
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorIterator.h>
-#include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/TensorAdvancedIndexing.h>
+
+#include "aten_ops/native/IndexWalk.h"
 
 namespace anvil::native {
 namespace {
@@ -78,7 +79,7 @@ void index_put_with_sort(at::Tensor& self,
     config.add_const_input(index);
   }
   auto iter = config.build();
-  at::native::index_put_stub(iter.device_type(), iter, walk.sizes, walk.strides, accumulate);
+  index_put(iter, walk.sizes, walk.strides, accumulate);
 }
 
 }  // namespace

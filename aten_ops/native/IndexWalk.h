@@ -47,4 +47,12 @@ void scatter_in_order(kernels::IndexWalk walk,
                       int64_t skip,
                       const at::TensorOptions& options);
 
+// index_put as upstream's stub has it: self (operand 0, stride 0 where it is
+// indexed), values (1), index tensors. Accumulates in order under deterministic
+// algorithms, and where that costs little.
+void index_put(at::TensorIterator& iter,
+               at::IntArrayRef sizes,
+               at::IntArrayRef strides,
+               bool accumulate);
+
 }  // namespace anvil::native

@@ -40,7 +40,8 @@ bool prefers_order(const kernels::IndexWalk& walk) {
   return row >= 32 || walk.numel() / row <= 4096;
 }
 
-// index_put: self (0), values (1), index tensors.
+}  // namespace
+
 void index_put(at::TensorIterator& iter,
                at::IntArrayRef sizes,
                at::IntArrayRef strides,
@@ -60,6 +61,8 @@ void index_put(at::TensorIterator& iter,
     table.scatter(walk, static_cast<int>(iter.element_size(0)), getCurrentStream());
   }
 }
+
+namespace {
 
 // index_fill_: self (0, stride 0 along the dimension), index (1).
 void index_fill(at::TensorIterator& iter,
