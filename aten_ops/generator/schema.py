@@ -99,9 +99,7 @@ class Schema:
             )
         return self._resolve_unstructured(entry, function)
 
-    def _resolve_structured(
-        self, entry: Entry, function: NativeFunction, group: NativeFunctionsGroup | None
-    ) -> Operator:
+    def _resolve_structured(self, entry: Entry, function: NativeFunction, group: NativeFunctionsGroup | None) -> Operator:
         if entry.devices != "same":
             raise entry.error(f"devices: {entry.devices} applies to via: function and native only")
         if group is None:

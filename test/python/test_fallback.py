@@ -167,17 +167,13 @@ def test_warning_comes_once_for_each_operator(device):
 
 @pytest.mark.parametrize(("policy", "ends_well"), [("allow", True), ("warn", True), ("forbid", False)])
 def test_environment_sets_the_policy(run_python, policy, ends_well):
-    done = run_python(
-        "import torch; torch.special.bessel_j0(torch.ones(2, device='anvil')).cpu()", ANVIL_FALLBACK=policy
-    )
+    done = run_python("import torch; torch.special.bessel_j0(torch.ones(2, device='anvil')).cpu()", ANVIL_FALLBACK=policy)
     assert (done.returncode == 0) == ends_well, done.stderr
     assert ("has no kernel for anvil" in done.stderr) == (policy != "allow")
 
 
 def test_unknown_policy_in_the_environment_says_what_is_allowed(run_python):
-    done = run_python(
-        "import torch; torch.special.bessel_j0(torch.ones(2, device='anvil')).cpu()", ANVIL_FALLBACK="maybe"
-    )
+    done = run_python("import torch; torch.special.bessel_j0(torch.ones(2, device='anvil')).cpu()", ANVIL_FALLBACK="maybe")
     assert done.returncode != 0
     assert "ANVIL_FALLBACK is 'maybe', allowed: warn" in done.stderr
 

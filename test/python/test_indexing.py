@@ -86,14 +86,13 @@ def test_index_put_accumulates_scattered_elements_of_many_rows():
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_index_put_assigns(dtype):
     x, source = values(5, 4, 6, dtype=dtype), values(3, 6, dtype=dtype)
-    for device, result in ((DEVICE, []), ("cpu", [])):
+    results = []
+    for device in (DEVICE, "cpu"):
         y = x.to(device).clone()
         y[torch.tensor([3, 0, 2], device=device), torch.tensor([1, -1, 0], device=device)] = source.to(device)
         y[y == 1] = 2 if dtype != torch.bool else False
-        result.append(y)
-        if device == "cpu":
-            assert_equal(ours, y)
-        ours = y
+        results.append(y)
+    assert_equal(*results)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -138,9 +137,7 @@ def test_scatter_reduce_equals_cpu(dtype, reduce, include_self):
         x, source = x.clamp(0, 1), source.clamp(0, 2)
     index = torch.randint(0, 5, (8, 6))
     expected = x.scatter_reduce(0, index, source, reduce, include_self=include_self)
-    actual = x.to(DEVICE).scatter_reduce(
-        0, index.to(DEVICE), source.to(DEVICE), reduce, include_self=include_self
-    )
+    actual = x.to(DEVICE).scatter_reduce(0, index.to(DEVICE), source.to(DEVICE), reduce, include_self=include_self)
     torch.testing.assert_close(actual.cpu(), expected)
 
 

@@ -71,12 +71,16 @@ def test_a_target_out_of_range_is_an_asynchronous_error(run_python):
     assert "target out of range" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [
-    {"kernel_size": 2},
-    {"kernel_size": 3, "stride": 2, "padding": 1},
-    {"kernel_size": (3, 2), "stride": (1, 2), "padding": (1, 0), "dilation": (2, 3)},
-    {"kernel_size": 3, "stride": 2, "ceil_mode": True},
-], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": (3, 2), "stride": (1, 2), "padding": (1, 0), "dilation": (2, 3)},
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("channels_last", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_max_pool(arguments, channels_last, dtype):
@@ -96,12 +100,16 @@ def test_max_pool_of_one_image_and_of_nan():
     compare(lambda t: F.max_pool2d(t, 2), x)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"kernel_size": 2},
-    {"kernel_size": 3, "stride": 2, "padding": 1},
-    {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False, "ceil_mode": True},
-    {"kernel_size": (2, 3), "stride": (1, 2), "divisor_override": 5},
-], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False, "ceil_mode": True},
+        {"kernel_size": (2, 3), "stride": (1, 2), "divisor_override": 5},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_average_pool(arguments, channels_last):
     x = random(2, 3, 11, 13)

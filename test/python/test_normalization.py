@@ -42,9 +42,18 @@ def compare(operation, *tensors, dtype=torch.float32):
 
 
 @pytest.mark.parametrize("function", [F.softmax, F.log_softmax], ids=["softmax", "log_softmax"])
-@pytest.mark.parametrize("shape, dim", [
-    ((10,), 0), ((3, 10), 1), ((2, 5_003), 1), ((7, 300), 0), ((2, 3, 4, 5), 1), ((4, 1), 1), ((), 0),
-])
+@pytest.mark.parametrize(
+    "shape, dim",
+    [
+        ((10,), 0),
+        ((3, 10), 1),
+        ((2, 5_003), 1),
+        ((7, 300), 0),
+        ((2, 3, 4, 5), 1),
+        ((4, 1), 1),
+        ((), 0),
+    ],
+)
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
 def test_softmax_over_any_dimension(function, shape, dim, dtype):
     compare(lambda t: function(t, dim), random(*shape, dtype=dtype), dtype=dtype)
@@ -71,7 +80,9 @@ def test_logsumexp():
     compare(lambda t: torch.logsumexp(t, 1), random(20, 30))
 
 
-@pytest.mark.parametrize("shape, normalized", [((8, 16), (16,)), ((3, 5, 1_037), (1_037,)), ((4, 3, 5), (3, 5)), ((300, 7), (7,))])
+@pytest.mark.parametrize(
+    "shape, normalized", [((8, 16), (16,)), ((3, 5, 1_037), (1_037,)), ((4, 3, 5), (3, 5)), ((300, 7), (7,))]
+)
 @pytest.mark.parametrize("affine", ["both", "weight", "none"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_layer_norm(shape, normalized, affine, dtype):

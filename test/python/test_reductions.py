@@ -107,13 +107,17 @@ def test_sum_is_the_same_bits_each_time():
     assert len(results) == 1
 
 
-@pytest.mark.parametrize("make", [
-    lambda x: x.t(),
-    lambda x: x[::2, 1::3],
-    lambda x: x.expand(3, *x.shape),
-    lambda x: x[:, :0],
-    lambda x: x.unsqueeze(1),
-], ids=["transposed", "strided", "expanded", "empty", "unsqueezed"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.t(),
+        lambda x: x[::2, 1::3],
+        lambda x: x.expand(3, *x.shape),
+        lambda x: x[:, :0],
+        lambda x: x.unsqueeze(1),
+    ],
+    ids=["transposed", "strided", "expanded", "empty", "unsqueezed"],
+)
 @pytest.mark.parametrize("dim", [None, 0, -1])
 def test_views_are_reduced_where_they_lie(make, dim):
     x = random((64, 48), torch.float32)
@@ -123,10 +127,21 @@ def test_views_are_reduced_where_they_lie(make, dim):
         compare(lambda t: make(t).argmax(dim), x)
 
 
-@pytest.mark.parametrize("operation", [
-    torch.sum, torch.mean, torch.prod, torch.any, torch.all, torch.nansum, torch.var, torch.std,
-    torch.linalg.vector_norm,
-], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "operation",
+    [
+        torch.sum,
+        torch.mean,
+        torch.prod,
+        torch.any,
+        torch.all,
+        torch.nansum,
+        torch.var,
+        torch.std,
+        torch.linalg.vector_norm,
+    ],
+    ids=lambda f: f.__name__,
+)
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 def test_empty_inputs_give_the_identity(operation):
     compare(operation, torch.empty(0))
@@ -135,10 +150,19 @@ def test_empty_inputs_give_the_identity(operation):
         compare(lambda t: operation(t, dim=0), torch.empty(3, 0))
 
 
-@pytest.mark.parametrize("operation", [
-    torch.max, torch.min, torch.argmax, torch.amax, lambda t: torch.max(t, 1), lambda t: torch.amax(t, 1),
-    lambda t: torch.argmin(t, 1), torch.aminmax,
-])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        torch.max,
+        torch.min,
+        torch.argmax,
+        torch.amax,
+        lambda t: torch.max(t, 1),
+        lambda t: torch.amax(t, 1),
+        lambda t: torch.argmin(t, 1),
+        torch.aminmax,
+    ],
+)
 def test_extrema_of_nothing_are_the_cpu_s_error(operation):
     x = torch.empty(2, 0)
     with pytest.raises((RuntimeError, IndexError)) as expected:
@@ -159,8 +183,14 @@ def test_extrema_of_every_dtype(dtype, shape, dim):
     compare(torch.min, x)
     if dtype != torch.bool:
         # Ties: values only, the CPU promises no position.
-        compare(lambda t: t.gather(dim, t.argmax(dim, keepdim=True)) if t.device.type == "cpu" else
-                t.cpu().gather(dim, t.argmax(dim, keepdim=True).cpu()).to(t.device), x)
+        compare(
+            lambda t: (
+                t.gather(dim, t.argmax(dim, keepdim=True))
+                if t.device.type == "cpu"
+                else t.cpu().gather(dim, t.argmax(dim, keepdim=True).cpu()).to(t.device)
+            ),
+            x,
+        )
 
 
 def test_positions_are_those_of_the_first_extremum():
