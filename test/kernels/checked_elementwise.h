@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aten_ops/kernels/iterator.h"
-#include "cuda_runtime_api.h"
+#include <cuda_runtime_api.h>
 
 namespace anvil::kernels {
 
