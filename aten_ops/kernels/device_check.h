@@ -11,8 +11,8 @@
 namespace anvil::kernels {
 
 // Fails the launch asynchronously if `condition` is false: on CUDA by a
-// device-side trap, on the host by an exception that the simulator turns into a
-// sticky error. The message goes to stderr, as a device-side assertion's does.
+// device-side trap, on the host by an exception that the simulator turns into
+// cudaErrorAssert, which is sticky. The message goes to stderr, as a device-side assertion's does.
 ANVIL_DEVICE void device_check(bool condition, const char* message) {
   if (condition) {
     return;
@@ -21,7 +21,7 @@ ANVIL_DEVICE void device_check(bool condition, const char* message) {
   __trap();
 #elif !defined(__CUDACC__)
   std::fprintf(stderr, "device-side assertion failed: %s\n", message);
-  throw std::runtime_error(message);
+  throw std::logic_error(message);
 #endif
 }
 

@@ -1,6 +1,7 @@
 #include "aten_ops/kernels/table.h"
 
 #include "aten_ops/kernels/activation.h"
+#include "aten_ops/kernels/assertion.h"
 #include "aten_ops/kernels/batch_norm.h"
 #include "aten_ops/kernels/binary.h"
 #include "aten_ops/kernels/concat.h"

@@ -13,6 +13,7 @@ namespace anvil::kernels {
 // X(Type, name): a family, whose struct TypeKernels <name>.h declares.
 #define ANVIL_FOR_EACH_KERNEL_FAMILY(X) \
   X(Activation, activation) \
+  X(Assertion, assertion) \
   X(BatchNorm, batch_norm) \
   X(Binary, binary) \
   X(Concat, concat) \
