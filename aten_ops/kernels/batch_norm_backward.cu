@@ -11,8 +11,7 @@
 #include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/team.h"
-#include "runtime/error.h"
-#include "runtime/table.h"
+#include "aten_ops/kernels/zero_fill.h"
 
 namespace anvil::kernels {
 
@@ -28,6 +27,7 @@ struct BatchNormSumsPlan {
 template <class T, class W>
 struct BatchNormSums {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> grad_output;
   Pointer<const T> input;
   Pointer<const Acc> mean;
@@ -212,7 +212,7 @@ void launch_backward(const BatchNormBackward& n, cudaStream_t stream) {
   if (n.train || n.grad_weight != nullptr || n.grad_bias != nullptr) {
     const BatchNormSumsPlan plan = plan_sums(n.shape);
     char* scratch = static_cast<char*>(n.scratch);
-    ANVIL_CUDA_CHECK(runtime::table().cudaMemsetAsync(scratch, 0, plan.counter_bytes, stream));
+    zero_fill(scratch, plan.counter_bytes, stream);
     launch<BatchNormSums<T, W>>(
         "batch_norm_sums",
         {.blocks = plan.units * plan.parts,

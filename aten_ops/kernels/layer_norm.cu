@@ -14,6 +14,7 @@ namespace anvil::kernels {
 template <class T, class W>
 struct LayerNormForward {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> input;
   Pointer<const W> weight;
   Pointer<const W> bias;

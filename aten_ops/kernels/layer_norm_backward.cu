@@ -11,14 +11,14 @@
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/softmax_kernels.h"
 #include "aten_ops/kernels/team.h"
-#include "runtime/error.h"
-#include "runtime/table.h"
+#include "aten_ops/kernels/zero_fill.h"
 
 namespace anvil::kernels {
 
 template <class T, class W>
 struct LayerNormGradInput {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> grad_output;
   Pointer<const T> input;
   Pointer<const W> weight;
@@ -61,6 +61,7 @@ struct LayerNormGradInput {
 template <class T, class W>
 struct LayerNormGradWeight {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> grad_output;
   Pointer<const T> input;
   Pointer<const Acc> mean;
@@ -177,7 +178,7 @@ void launch_backward(const LayerNormBackward& n, cudaStream_t stream) {
   if (n.grad_weight != nullptr || n.grad_bias != nullptr) {
     const WeightPlan plan = plan_weight(n.rows, n.columns);
     char* scratch = static_cast<char*>(n.scratch);
-    ANVIL_CUDA_CHECK(runtime::table().cudaMemsetAsync(scratch, 0, plan.counter_bytes, stream));
+    zero_fill(scratch, plan.counter_bytes, stream);
     launch<LayerNormGradWeight<T, W>>(
         "layer_norm_grad_weight",
         {.blocks = plan.tiles * plan.parts,

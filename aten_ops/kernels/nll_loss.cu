@@ -173,7 +173,7 @@ void nll_loss_forward(const NllLoss& loss, void* output, void* total_weight,
     kernel.total_weight = static_cast<T*>(total_weight);
     kernel.mean = loss.reduction == LossReduction::kMean;
     launch<NllLossTotal<T, Target>>(
-        "nll_loss_total", {.blocks = 1, .threads = row_threads(kernel.samples, 1024)}, stream,
+        "nll_loss_total", {.blocks = 1, .threads = row_threads(kernel.samples, 512)}, stream,
         kernel);
   });
 }

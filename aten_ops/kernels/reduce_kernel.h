@@ -7,8 +7,7 @@
 #include "aten_ops/kernels/reduce_ops.h"
 #include "aten_ops/kernels/reduce_plan.h"
 #include "aten_ops/kernels/team.h"
-#include "runtime/error.h"
-#include "runtime/table.h"
+#include "aten_ops/kernels/zero_fill.h"
 
 namespace anvil::kernels {
 
@@ -27,6 +26,7 @@ struct ReduceArguments {
   using Op = Op_;
   using Input = Input_;
   using Acc = typename Op::Acc;
+  static constexpr int kMaxThreads = 256;
   Op op;
   Input input;
   ReduceOutputs out;
@@ -239,7 +239,7 @@ void launch_layout(const char* name, const Reduction& r, const ReducePlan& plan,
   if (plan.parts() > 1) {
     char* scratch = static_cast<char*>(r.scratch);
     const size_t counters = plan.counter_bytes();
-    ANVIL_CUDA_CHECK(runtime::table().cudaMemsetAsync(scratch, 0, counters, stream));
+    zero_fill(scratch, counters, stream);
     kernel.counters = reinterpret_cast<unsigned*>(scratch);
     kernel.partials = reinterpret_cast<typename Kernel::Acc*>(scratch + counters);
   }

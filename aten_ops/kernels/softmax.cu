@@ -17,6 +17,7 @@ namespace anvil::kernels {
 template <class T, class Out, bool kLog>
 struct SoftmaxRows {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> input;
   Pointer<Out> output;
   int64_t rows;
@@ -86,6 +87,7 @@ struct SoftmaxRows {
 template <class T, class Out, bool kLog>
 struct SoftmaxColumns {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   Pointer<const T> input;
   Pointer<Out> output;
   SoftmaxShape shape;

@@ -24,6 +24,7 @@ struct SoftmaxGradient {
 template <class T, class In, bool kLog>
 struct SoftmaxBackwardRows {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   using Gradient = SoftmaxGradient<Acc, kLog>;
   Pointer<const T> grad_output;
   Pointer<const T> output;
@@ -51,6 +52,7 @@ struct SoftmaxBackwardRows {
 template <class T, class In, bool kLog>
 struct SoftmaxBackwardColumns {
   using Acc = Accumulate<T>;
+  static constexpr int kMaxThreads = 256;
   using Gradient = SoftmaxGradient<Acc, kLog>;
   Pointer<const T> grad_output;
   Pointer<const T> output;
