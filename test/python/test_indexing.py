@@ -274,3 +274,21 @@ def test_an_index_out_of_range_is_a_readable_device_error(statement, run_python)
     assert "returned" in result.stdout
     assert "failed:" in result.stdout
     assert "index out of bounds" in result.stderr
+
+
+def test_an_asynchronous_assertion_fails_later_with_its_message(run_python):
+    result = run_python(
+        """
+        import torch
+        torch._assert_async(torch.ones(1, device="anvil"), "not this one")
+        torch._assert_async(torch.zeros(1, device="anvil"), "the weights are all zero")
+        print("returned", flush=True)
+        try:
+            torch.anvil.synchronize()
+        except RuntimeError:
+            print("failed", flush=True)
+        """
+    )
+    assert result.stdout.split() == ["returned", "failed"]
+    assert "the weights are all zero" in result.stderr
+    assert "not this one" not in result.stderr
