@@ -24,14 +24,13 @@ const Table* load() {
   void* library = dlopen((own_folder() + name).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    TORCH_CHECK(false, "Anvil's kernels for the ", runtime::driver_name(), " did not load: ",
-                why ? why : "unknown reason",
+    TORCH_CHECK(false, "Anvil's kernels for the ", runtime::driver_name(),
+                " did not load: ", why ? why : "unknown reason",
                 cuda ? ". Build them with -DANVIL_BUILD_CUDA=ON (needs nvcc), or set "
                        "ANVIL_DRIVER=simulator."
                      : ". Build the target anvil_kernels_host.");
   }
-  auto accessor =
-      reinterpret_cast<TableAccessor>(dlsym(library, kTableAccessor));
+  auto accessor = reinterpret_cast<TableAccessor>(dlsym(library, kTableAccessor));
   TORCH_CHECK(accessor != nullptr, name, " has no function ", kTableAccessor,
               "; it is no kernel library of Anvil");
   const Table* table = accessor(sizeof(Table));

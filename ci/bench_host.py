@@ -86,9 +86,7 @@ def instructions(device: str, operators: list[str], iterations: int) -> dict[str
         totals = dumps_of_main_thread(Path(folder))
     if len(totals) < 3 * len(operators):
         sys.exit(f"callgrind wrote {len(totals)} dumps on {device}, expected {3 * len(operators)}")
-    return {
-        name: (totals[3 * index + 2] - totals[3 * index + 1]) / iterations for index, name in enumerate(operators)
-    }
+    return {name: (totals[3 * index + 2] - totals[3 * index + 1]) / iterations for index, name in enumerate(operators)}
 
 
 def main() -> None:
@@ -114,8 +112,10 @@ def main() -> None:
     for name in operators:
         limit, stock = LIMITS[name]
         ratio = ours[name] / cpu[name]
-        print(f"{name:10} {cpu[name]:8.0f} {ours[name]:8.0f} {ratio:6.2f} {limit:6.2f} {stock:11.2f}"
-              + ("" if ratio <= limit else "  above the limit"))
+        print(
+            f"{name:10} {cpu[name]:8.0f} {ours[name]:8.0f} {ratio:6.2f} {limit:6.2f} {stock:11.2f}"
+            + ("" if ratio <= limit else "  above the limit")
+        )
     if options.json:
         options.json.write_text(json.dumps({"cpu": cpu, "anvil": ours}, indent=2) + "\n")
 

@@ -179,11 +179,10 @@ at::Tensor FallbackArguments::copy_to_device(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.device().is_cpu() || device_.is_cpu()) {
     return tensor;
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided && !tensor.is_quantized(),
-                              schema_.operator_name(), " returned a tensor of layout ",
-                              tensor.layout(), " and dtype ", tensor.scalar_type(),
-                              "; only dense tensors that are not quantized live on ", device_,
-                              ". Call it on CPU tensors.");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      tensor.layout() == at::kStrided && !tensor.is_quantized(), schema_.operator_name(),
+      " returned a tensor of layout ", tensor.layout(), " and dtype ", tensor.scalar_type(),
+      "; only dense tensors that are not quantized live on ", device_, ". Call it on CPU tensors.");
   stats_.bytes += tensor.nbytes();
   // Pageable memory is read before the call returns, so the CPU's tensor may go.
   return tensor.to(device_, /*non_blocking=*/true);

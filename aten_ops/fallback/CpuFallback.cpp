@@ -53,14 +53,14 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::string name = c10::toString(op.operator_name());
   TORCH_CHECK_NOT_IMPLEMENTED(
       !is_view(op.schema()), name, " is a view operator without an implementation for ",
-      kDeviceType, ", and a view of device memory cannot be made on the CPU. Add it to "
+      kDeviceType,
+      ", and a view of device memory cannot be made on the CPU. Add it to "
       "aten_ops/view.yaml (docs/add_an_operator.md), or call it on a CPU tensor.");
   FallbackArguments arguments(op, *stack);
   apply_policy(name, arguments);
 
-  const OptionalDeviceGuard guard(arguments.device().type() == kDeviceType
-                                      ? std::optional(arguments.device())
-                                      : std::nullopt);
+  const OptionalDeviceGuard guard(
+      arguments.device().type() == kDeviceType ? std::optional(arguments.device()) : std::nullopt);
   arguments.to_cpu(*stack);
   try {
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);

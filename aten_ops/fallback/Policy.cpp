@@ -36,8 +36,8 @@ FallbackPolicy policy_from_environment() {
   if (policy == "allow") {
     return FallbackPolicy::kAllow;
   }
-  TORCH_CHECK_VALUE(policy == "forbid",
-                    "ANVIL_FALLBACK is '", policy, "', allowed: warn (once for each operator), "
+  TORCH_CHECK_VALUE(policy == "forbid", "ANVIL_FALLBACK is '", policy,
+                    "', allowed: warn (once for each operator), "
                     "allow (silent), forbid (an error)");
   return FallbackPolicy::kForbid;
 }
@@ -52,8 +52,7 @@ FallbackPolicy fallback_policy() {
 }
 
 std::optional<FallbackPolicy> exchange_fallback_policy(std::optional<FallbackPolicy> policy) {
-  const int before =
-      process_policy.exchange(policy ? static_cast<int>(*policy) : kFromEnvironment);
+  const int before = process_policy.exchange(policy ? static_cast<int>(*policy) : kFromEnvironment);
   if (before == kFromEnvironment) {
     return std::nullopt;
   }

@@ -65,8 +65,8 @@ ANVIL_DEVICE bool is_complex_dtype(ScalarType dtype) {
   return dtype == ScalarType::ComplexFloat || dtype == ScalarType::ComplexDouble;
 }
 ANVIL_DEVICE bool is_floating_dtype(ScalarType dtype) {
-  return dtype == ScalarType::Float || dtype == ScalarType::Double ||
-         dtype == ScalarType::Half || dtype == ScalarType::BFloat16;
+  return dtype == ScalarType::Float || dtype == ScalarType::Double || dtype == ScalarType::Half ||
+         dtype == ScalarType::BFloat16;
 }
 ANVIL_DEVICE bool is_integral_dtype(ScalarType dtype) {
   return dtype == ScalarType::Bool || dtype == ScalarType::Byte || dtype == ScalarType::Char ||
@@ -85,18 +85,27 @@ ANVIL_DEVICE V load_as(ScalarType dtype, const void* data, int64_t i) {
     return static_cast<const double*>(data)[i];
   } else if constexpr (std::is_same_v<V, float>) {
     switch (dtype) {
-      case ScalarType::Half: return static_cast<const Half*>(data)[i];
-      case ScalarType::BFloat16: return static_cast<const BFloat16*>(data)[i];
-      default: return static_cast<const float*>(data)[i];
+      case ScalarType::Half:
+        return static_cast<const Half*>(data)[i];
+      case ScalarType::BFloat16:
+        return static_cast<const BFloat16*>(data)[i];
+      default:
+        return static_cast<const float*>(data)[i];
     }
   } else {
     switch (dtype) {
-      case ScalarType::Bool: return static_cast<const bool*>(data)[i] ? 1 : 0;
-      case ScalarType::Byte: return static_cast<const uint8_t*>(data)[i];
-      case ScalarType::Char: return static_cast<const int8_t*>(data)[i];
-      case ScalarType::Short: return static_cast<const int16_t*>(data)[i];
-      case ScalarType::Int: return static_cast<const int32_t*>(data)[i];
-      default: return static_cast<const int64_t*>(data)[i];
+      case ScalarType::Bool:
+        return static_cast<const bool*>(data)[i] ? 1 : 0;
+      case ScalarType::Byte:
+        return static_cast<const uint8_t*>(data)[i];
+      case ScalarType::Char:
+        return static_cast<const int8_t*>(data)[i];
+      case ScalarType::Short:
+        return static_cast<const int16_t*>(data)[i];
+      case ScalarType::Int:
+        return static_cast<const int32_t*>(data)[i];
+      default:
+        return static_cast<const int64_t*>(data)[i];
     }
   }
 }
@@ -113,25 +122,43 @@ ANVIL_DEVICE void store_as(ScalarType dtype, void* out, int64_t i, V value) {
     }
   } else if constexpr (std::is_floating_point_v<V>) {
     switch (dtype) {
-      case ScalarType::Float: static_cast<float*>(out)[i] = static_cast<float>(value); break;
-      case ScalarType::Double: static_cast<double*>(out)[i] = static_cast<double>(value); break;
+      case ScalarType::Float:
+        static_cast<float*>(out)[i] = static_cast<float>(value);
+        break;
+      case ScalarType::Double:
+        static_cast<double*>(out)[i] = static_cast<double>(value);
+        break;
       case ScalarType::Half:
         static_cast<Half*>(out)[i] = static_cast<Half>(static_cast<float>(value));
         break;
       case ScalarType::BFloat16:
         static_cast<BFloat16*>(out)[i] = static_cast<BFloat16>(static_cast<float>(value));
         break;
-      default: break;
+      default:
+        break;
     }
   } else {
     switch (dtype) {
-      case ScalarType::Bool: static_cast<bool*>(out)[i] = value != 0; break;
-      case ScalarType::Byte: static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(value); break;
-      case ScalarType::Char: static_cast<int8_t*>(out)[i] = static_cast<int8_t>(value); break;
-      case ScalarType::Short: static_cast<int16_t*>(out)[i] = static_cast<int16_t>(value); break;
-      case ScalarType::Int: static_cast<int32_t*>(out)[i] = static_cast<int32_t>(value); break;
-      case ScalarType::Long: static_cast<int64_t*>(out)[i] = static_cast<int64_t>(value); break;
-      default: break;
+      case ScalarType::Bool:
+        static_cast<bool*>(out)[i] = value != 0;
+        break;
+      case ScalarType::Byte:
+        static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(value);
+        break;
+      case ScalarType::Char:
+        static_cast<int8_t*>(out)[i] = static_cast<int8_t>(value);
+        break;
+      case ScalarType::Short:
+        static_cast<int16_t*>(out)[i] = static_cast<int16_t>(value);
+        break;
+      case ScalarType::Int:
+        static_cast<int32_t*>(out)[i] = static_cast<int32_t>(value);
+        break;
+      case ScalarType::Long:
+        static_cast<int64_t*>(out)[i] = static_cast<int64_t>(value);
+        break;
+      default:
+        break;
     }
   }
 }

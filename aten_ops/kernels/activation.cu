@@ -6,9 +6,9 @@
 
 namespace anvil::kernels::activation {
 
-#define ANVIL_ACTIVATION(NAME, FUNCTOR)                             \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {        \
-    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{});      \
+#define ANVIL_ACTIVATION(NAME, FUNCTOR)                        \
+  void NAME(const Iterator& iterator, cudaStream_t stream) {   \
+    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{}); \
   }
 
 template <class T>
@@ -21,11 +21,8 @@ struct Elu {
     return x > 0 ? x * positive : below;
   }
 };
-void elu(const Iterator& iterator,
-         cudaStream_t stream,
-         Scalar alpha,
-         Scalar scale,
-         Scalar input_scale) {
+void elu(
+    const Iterator& iterator, cudaStream_t stream, Scalar alpha, Scalar scale, Scalar input_scale) {
   elementwise_with<Floating>("elu", iterator, stream, [&]<class T>() {
     return Elu<T>{alpha.to<T>() * scale.to<T>(), scale.to<T>(), input_scale.to<T>()};
   });
@@ -94,9 +91,7 @@ void softshrink(const Iterator& iterator, cudaStream_t stream, Scalar lambd) {
 template <class T>
 struct ShrinkBackward {
   T lambd;
-  ANVIL_DEVICE T operator()(T grad, T x) const {
-    return x >= -lambd && x <= lambd ? T(0) : grad;
-  }
+  ANVIL_DEVICE T operator()(T grad, T x) const { return x >= -lambd && x <= lambd ? T(0) : grad; }
 };
 void shrink_backward(const Iterator& iterator, cudaStream_t stream, Scalar lambd) {
   elementwise_with<Floating>("shrink_backward", iterator, stream,
@@ -183,9 +178,8 @@ struct Threshold {
   ANVIL_DEVICE T operator()(T x, T other) const { return x <= threshold ? value : other; }
 };
 void threshold(const Iterator& iterator, cudaStream_t stream, Scalar threshold, Scalar value) {
-  elementwise_with<Real>("threshold", iterator, stream, [&]<class T>() {
-    return Threshold<T>{threshold.to<T>(), value.to<T>()};
-  });
+  elementwise_with<Real>("threshold", iterator, stream,
+                         [&]<class T>() { return Threshold<T>{threshold.to<T>(), value.to<T>()}; });
 }
 
 }  // namespace anvil::kernels::activation

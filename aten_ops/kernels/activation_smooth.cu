@@ -6,9 +6,9 @@
 
 namespace anvil::kernels::activation {
 
-#define ANVIL_ACTIVATION(NAME, FUNCTOR)                             \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {        \
-    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{});      \
+#define ANVIL_ACTIVATION(NAME, FUNCTOR)                        \
+  void NAME(const Iterator& iterator, cudaStream_t stream) {   \
+    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{}); \
   }
 
 // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: x * Phi(x), and its

@@ -83,8 +83,8 @@ struct AmpUpdateScale {
 
 void amp_update_scale(const AmpUpdateScaleProblem& p, cudaStream_t stream) {
   launch<AmpUpdateScale>("amp_update_scale", {.blocks = 1, .threads = 32}, stream,
-                         {p.scale, p.growth_tracker, p.found_inf, p.growth_factor,
-                          p.backoff_factor, p.growth_interval});
+                         {p.scale, p.growth_tracker, p.found_inf, p.growth_factor, p.backoff_factor,
+                          p.growth_interval});
 }
 
 }  // namespace anvil::kernels

@@ -51,7 +51,9 @@ struct FixedWindows {
   }
 
  private:
-  static ANVIL_DEVICE PoolRange windows(int64_t padded, int64_t size, int64_t stride,
+  static ANVIL_DEVICE PoolRange windows(int64_t padded,
+                                        int64_t size,
+                                        int64_t stride,
                                         int64_t count) {
     const int64_t begin = padded < size ? 0 : divide(padded - size, stride) + 1;
     return {begin, at_most(divide(padded, stride) + 1, count)};
@@ -108,7 +110,8 @@ struct AveragePoolBody {
     }
     // A window beside the image (in ceil mode) averages nothing.
     const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
-    output[i] = empty ? T(0) : static_cast<T>(sum / static_cast<Acc>(windows.divisor(out.h, out.w)));
+    output[i] =
+        empty ? T(0) : static_cast<T>(sum / static_cast<Acc>(windows.divisor(out.h, out.w)));
   }
 };
 
@@ -139,8 +142,12 @@ struct AveragePoolBackwardBody {
 namespace {
 
 template <class Windows>
-void forward(const char* name, const void* input, void* output, ScalarType dtype,
-             const Windows& windows, cudaStream_t stream) {
+void forward(const char* name,
+             const void* input,
+             void* output,
+             ScalarType dtype,
+             const Windows& windows,
+             cudaStream_t stream) {
   dispatch(FloatingTypes{}, dtype, name, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const PoolShape& shape = windows.shape;
@@ -152,38 +159,56 @@ void forward(const char* name, const void* input, void* output, ScalarType dtype
 }
 
 template <class Windows>
-void backward(const char* name, const void* grad_output, void* grad_input, ScalarType dtype,
-              const Windows& windows, cudaStream_t stream) {
+void backward(const char* name,
+              const void* grad_output,
+              void* grad_input,
+              ScalarType dtype,
+              const Windows& windows,
+              cudaStream_t stream) {
   dispatch(FloatingTypes{}, dtype, name, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const PoolShape& shape = windows.shape;
     const AveragePoolBackwardBody<T, Windows> body{static_cast<const T*>(grad_output),
                                                    static_cast<T*>(grad_input), windows};
-    for_each_pool_element(
-        name, body, shape.batch * shape.channels * shape.in_height * shape.in_width, stream);
+    for_each_pool_element(name, body,
+                          shape.batch * shape.channels * shape.in_height * shape.in_width, stream);
   });
 }
 
 }  // namespace
 
-void average_pool(const void* input, void* output, ScalarType dtype, const PoolShape& shape,
-                  const AveragePool& pool, cudaStream_t stream) {
+void average_pool(const void* input,
+                  void* output,
+                  ScalarType dtype,
+                  const PoolShape& shape,
+                  const AveragePool& pool,
+                  cudaStream_t stream) {
   forward("avg_pool2d", input, output, dtype, FixedWindows{shape, pool}, stream);
 }
 
-void average_pool_backward(const void* grad_output, void* grad_input, ScalarType dtype,
-                           const PoolShape& shape, const AveragePool& pool, cudaStream_t stream) {
+void average_pool_backward(const void* grad_output,
+                           void* grad_input,
+                           ScalarType dtype,
+                           const PoolShape& shape,
+                           const AveragePool& pool,
+                           cudaStream_t stream) {
   backward("avg_pool2d_backward", grad_output, grad_input, dtype, FixedWindows{shape, pool},
            stream);
 }
 
-void adaptive_average_pool(const void* input, void* output, ScalarType dtype,
-                           const PoolShape& shape, cudaStream_t stream) {
+void adaptive_average_pool(const void* input,
+                           void* output,
+                           ScalarType dtype,
+                           const PoolShape& shape,
+                           cudaStream_t stream) {
   forward("adaptive_avg_pool2d", input, output, dtype, AdaptiveWindows{shape}, stream);
 }
 
-void adaptive_average_pool_backward(const void* grad_output, void* grad_input, ScalarType dtype,
-                                    const PoolShape& shape, cudaStream_t stream) {
+void adaptive_average_pool_backward(const void* grad_output,
+                                    void* grad_input,
+                                    ScalarType dtype,
+                                    const PoolShape& shape,
+                                    cudaStream_t stream) {
   backward("adaptive_avg_pool2d_backward", grad_output, grad_input, dtype, AdaptiveWindows{shape},
            stream);
 }

@@ -26,8 +26,7 @@ struct BatchNormBody {
   };
   ANVIL_DEVICE Channel channel(int64_t c) const {
     const Acc scale = weight.get() != nullptr ? static_cast<Acc>(weight[c]) : Acc(1);
-    return {mean[c], invstd[c] * scale,
-            bias.get() != nullptr ? static_cast<Acc>(bias[c]) : Acc(0)};
+    return {mean[c], invstd[c] * scale, bias.get() != nullptr ? static_cast<Acc>(bias[c]) : Acc(0)};
   }
   ANVIL_DEVICE void element(int64_t i, const Channel& c) const {
     output[i] = static_cast<T>((static_cast<Acc>(input[i]) - c.mean) * c.scale + c.shift);
@@ -112,8 +111,8 @@ void batch_norm_normalize(const BatchNorm& n, cudaStream_t stream) {
     using W = typename decltype(weight_tag)::type;
     using Acc = Accumulate<T>;
     const BatchNormBody<T, W> body{
-        static_cast<const T*>(n.input),   static_cast<const W*>(n.weight),
-        static_cast<const W*>(n.bias),    static_cast<const Acc*>(n.mean),
+        static_cast<const T*>(n.input),    static_cast<const W*>(n.weight),
+        static_cast<const W*>(n.bias),     static_cast<const Acc*>(n.mean),
         static_cast<const Acc*>(n.invstd), static_cast<T*>(n.output)};
     for_each_channel("batch_norm", body, n.shape, stream);
   });

@@ -56,12 +56,12 @@ struct BatchNormBackward {
   const void* weight;  // or null
   const void* mean;
   const void* invstd;
-  void* grad_input;    // or null
-  void* grad_weight;   // or null
-  void* grad_bias;     // or null
-  void* sums;          // [2, channels] of mean's dtype: receives sum(g), sum(g * (x - mean))
-  void* scratch;       // backward_scratch_bytes() of device memory
-  bool train;          // the statistics depend on the input
+  void* grad_input;   // or null
+  void* grad_weight;  // or null
+  void* grad_bias;    // or null
+  void* sums;         // [2, channels] of mean's dtype: receives sum(g), sum(g * (x - mean))
+  void* scratch;      // backward_scratch_bytes() of device memory
+  bool train;         // the statistics depend on the input
   ScalarType input_dtype;
   ScalarType weight_dtype;
   BatchNormShape shape;

@@ -34,9 +34,9 @@ struct BatchNormSums {
   Pointer<const Acc> invstd;
   Pointer<W> grad_weight;
   Pointer<W> grad_bias;
-  Pointer<Acc> sums;           // [2, channels]
-  Pointer<unsigned> counters;  // [units], zero
-  Pointer<Pair<Acc>> partials; // [units, parts, tile]
+  Pointer<Acc> sums;            // [2, channels]
+  Pointer<unsigned> counters;   // [units], zero
+  Pointer<Pair<Acc>> partials;  // [units, parts, tile]
   BatchNormShape shape;
   BatchNormSumsPlan plan;
 
@@ -44,8 +44,7 @@ struct BatchNormSums {
   ANVIL_DEVICE void operator()(Team& team) const {
     Acc* of_gradient = team.template shared<Acc>(plan.tile);
     Acc* of_product = team.template shared<Acc>(plan.tile);
-    for (int64_t block = team.block(); block < plan.units * plan.parts;
-         block += team.blocks()) {
+    for (int64_t block = team.block(); block < plan.units * plan.parts; block += team.blocks()) {
       const int64_t unit = divide(block, plan.parts);
       const int64_t part = block - unit * plan.parts;
       const int64_t first = unit * plan.tile;
@@ -61,9 +60,8 @@ struct BatchNormSums {
         team.for_each(width, [&](int64_t c) { store(first + c, of_gradient[c], of_product[c]); });
         continue;
       }
-      team.for_each(width, [&](int64_t c) {
-        all[part * plan.tile + c] = {of_gradient[c], of_product[c]};
-      });
+      team.for_each(
+          width, [&](int64_t c) { all[part * plan.tile + c] = {of_gradient[c], of_product[c]}; });
       if (team.last_block(counters + unit, plan.parts)) {
         team.for_each(width, [&](int64_t c) {
           Pair<Acc> total{0, 0};
@@ -79,8 +77,8 @@ struct BatchNormSums {
  private:
   // One channel: a part of the batch's planes, or of the positions of each.
   template <class Team>
-  ANVIL_DEVICE void sum_planes(Team& team, Acc* of_gradient, Acc* of_product, int64_t channel,
-                               int64_t part) const {
+  ANVIL_DEVICE void sum_planes(
+      Team& team, Acc* of_gradient, Acc* of_product, int64_t channel, int64_t part) const {
     const bool split_batch = shape.batch >= plan.parts;
     const int64_t extent = split_batch ? shape.batch : shape.positions;
     const int64_t step = divide(extent + plan.parts - 1, plan.parts);
@@ -109,8 +107,12 @@ struct BatchNormSums {
   }
 
   template <class Team>
-  ANVIL_DEVICE void sum_rows(Team& team, Acc* of_gradient, Acc* of_product, int64_t first,
-                             int64_t width, int64_t part) const {
+  ANVIL_DEVICE void sum_rows(Team& team,
+                             Acc* of_gradient,
+                             Acc* of_product,
+                             int64_t first,
+                             int64_t width,
+                             int64_t part) const {
     const int64_t rows = shape.batch * shape.positions;
     const int64_t step = divide(rows + plan.parts - 1, plan.parts);
     const int64_t end = (part + 1) * step < rows ? (part + 1) * step : rows;
@@ -163,8 +165,7 @@ struct BatchNormGradInputBody {
     Acc scale;
   };
   ANVIL_DEVICE Channel channel(int64_t c) const {
-    const Acc scale =
-        invstd[c] * (weight.get() != nullptr ? static_cast<Acc>(weight[c]) : Acc(1));
+    const Acc scale = invstd[c] * (weight.get() != nullptr ? static_cast<Acc>(weight[c]) : Acc(1));
     if (!train) {
       return {Acc(0), Acc(0), Acc(0), scale};
     }
@@ -224,10 +225,16 @@ void launch_backward(const BatchNormBackward& n, cudaStream_t stream) {
          reinterpret_cast<Pair<Acc>*>(scratch + plan.counter_bytes), n.shape, plan});
   }
   if (n.grad_input != nullptr) {
-    const BatchNormGradInputBody<T, W> body{
-        grad_output, input, static_cast<const W*>(n.weight), mean, invstd, sums,
-        static_cast<T*>(n.grad_input), n.shape.channels,
-        static_cast<Acc>(n.shape.batch * n.shape.positions), n.train};
+    const BatchNormGradInputBody<T, W> body{grad_output,
+                                            input,
+                                            static_cast<const W*>(n.weight),
+                                            mean,
+                                            invstd,
+                                            sums,
+                                            static_cast<T*>(n.grad_input),
+                                            n.shape.channels,
+                                            static_cast<Acc>(n.shape.batch * n.shape.positions),
+                                            n.train};
     for_each_channel("batch_norm_grad_input", body, n.shape, stream);
   }
 }

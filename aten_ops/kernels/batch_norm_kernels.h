@@ -53,21 +53,22 @@ struct ForEachChannel {
     const int64_t rows = shape.batch * shape.positions;
     for (int64_t row = team.block(); row < rows; row += team.blocks()) {
       const int64_t base = row * shape.channels;
-      team.for_each(shape.channels,
-                    [&](int64_t c) { body.element(base + c, body.channel(c)); });
+      team.for_each(shape.channels, [&](int64_t c) { body.element(base + c, body.channel(c)); });
     }
   }
 };
 
 template <class Body>
-void for_each_channel(const char* name, const Body& body, const BatchNormShape& shape,
+void for_each_channel(const char* name,
+                      const Body& body,
+                      const BatchNormShape& shape,
                       cudaStream_t stream) {
   using Kernel = ForEachChannel<Body>;
   const int64_t blocks =
-      shape.channels_last ? shape.batch * shape.positions
-                          : shape.batch * shape.channels *
-                                ((shape.positions + Kernel::kElementsPerBlock - 1) /
-                                 Kernel::kElementsPerBlock);
+      shape.channels_last
+          ? shape.batch * shape.positions
+          : shape.batch * shape.channels *
+                ((shape.positions + Kernel::kElementsPerBlock - 1) / Kernel::kElementsPerBlock);
   const int64_t width = shape.channels_last ? shape.channels : shape.positions;
   const int threads = width <= 64 ? 64 : width <= 512 ? 128 : 256;
   launch<Kernel>(name, {.blocks = blocks, .threads = threads}, stream, {body, shape});

@@ -6,7 +6,7 @@ const BinaryKernels binary_kernels{
 #define ANVIL_MEMBER(name) .name = binary::name,
     ANVIL_FOR_EACH_BINARY_KERNEL(ANVIL_MEMBER)
 #undef ANVIL_MEMBER
-    .add = binary::add,
+        .add = binary::add,
     .pow_scalar = binary::pow_scalar,
 };
 

@@ -5,9 +5,9 @@
 
 namespace anvil::kernels::binary {
 
-#define ANVIL_BINARY(NAME, FUNCTOR, LIST)                        \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
-    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+#define ANVIL_BINARY(NAME, FUNCTOR, LIST)                    \
+  void NAME(const Iterator& iterator, cudaStream_t stream) { \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
   }
 
 // int32_t is served without a detour: indices and counts are added a lot.

@@ -5,17 +5,17 @@
 
 namespace anvil::kernels::binary {
 
-#define ANVIL_BINARY(NAME, FUNCTOR, LIST)                        \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
-    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+#define ANVIL_BINARY(NAME, FUNCTOR, LIST)                    \
+  void NAME(const Iterator& iterator, cudaStream_t stream) { \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
   }
 
-#define ANVIL_FUNCTOR(NAME, RESULT, EXPRESSION)  \
-  struct NAME {                                  \
-    template <class T>                           \
+#define ANVIL_FUNCTOR(NAME, RESULT, EXPRESSION)      \
+  struct NAME {                                      \
+    template <class T>                               \
     ANVIL_DEVICE RESULT operator()(T a, T b) const { \
-      return EXPRESSION;                         \
-    }                                            \
+      return EXPRESSION;                             \
+    }                                                \
   };
 
 // Unsigned 64-bit numbers do not compare as int64_t.
@@ -53,7 +53,7 @@ ANVIL_FUNCTOR(Fmin, T, math::is_nan(a) ? b : math::is_nan(b) ? a : a < b ? a : b
 ANVIL_BINARY(fmax, Fmax, Ordered)
 ANVIL_BINARY(fmin, Fmin, Ordered)
 
-ANVIL_FUNCTOR(BitwiseAnd, T, a & b)
+ANVIL_FUNCTOR(BitwiseAnd, T, a& b)
 ANVIL_FUNCTOR(BitwiseOr, T, a | b)
 ANVIL_FUNCTOR(BitwiseXor, T, a ^ b)
 ANVIL_BINARY(bitwise_and, BitwiseAnd, Integral)

@@ -7,15 +7,15 @@
 
 namespace anvil::kernels::binary {
 
-#define ANVIL_BINARY_MATH(NAME, FUNCTOR)                         \
-  struct FUNCTOR {                                               \
-    template <class T>                                           \
-    ANVIL_DEVICE T operator()(T a, T b) const {                  \
-      return math::NAME(a, b);                                   \
-    }                                                            \
-  };                                                             \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
-    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{});   \
+#define ANVIL_BINARY_MATH(NAME, FUNCTOR)                       \
+  struct FUNCTOR {                                             \
+    template <class T>                                         \
+    ANVIL_DEVICE T operator()(T a, T b) const {                \
+      return math::NAME(a, b);                                 \
+    }                                                          \
+  };                                                           \
+  void NAME(const Iterator& iterator, cudaStream_t stream) {   \
+    elementwise<Floating>(#NAME, iterator, stream, FUNCTOR{}); \
   }
 
 ANVIL_BINARY_MATH(atan2, Atan2)

@@ -38,8 +38,7 @@ ANVIL_DEVICE To cast(From value) {
                        sizeof(To) >= 4) {
     // Negative numbers wrap, as they do on both of torch's devices.
     return static_cast<To>(static_cast<int64_t>(value));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
-                       sizeof(To) < 4) {
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4) {
     return static_cast<To>(static_cast<int32_t>(value));
   } else {
     return static_cast<To>(value);
@@ -64,9 +63,9 @@ ANVIL_DEVICE To load_as(ScalarType type, const void* address) {
 template <class From>
 ANVIL_DEVICE void store_as(ScalarType type, void* address, From value) {
   switch (type) {
-#define ANVIL_STORE(To, name, number)               \
-  case ScalarType::name:                            \
-    *static_cast<To*>(address) = cast<To>(value);   \
+#define ANVIL_STORE(To, name, number)             \
+  case ScalarType::name:                          \
+    *static_cast<To*>(address) = cast<To>(value); \
     break;
     ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_STORE)
 #undef ANVIL_STORE
@@ -118,9 +117,15 @@ ANVIL_DEVICE void store_arithmetic(ScalarType type, void* address, From value) {
     default:
       if constexpr (std::is_integral_v<From> && !std::is_same_v<From, bool>) {
         switch (element_size(type)) {
-          case 2: *static_cast<uint16_t*>(address) = cast<uint16_t>(value); break;
-          case 4: *static_cast<uint32_t*>(address) = cast<uint32_t>(value); break;
-          default: *static_cast<uint64_t*>(address) = cast<uint64_t>(value); break;
+          case 2:
+            *static_cast<uint16_t*>(address) = cast<uint16_t>(value);
+            break;
+          case 4:
+            *static_cast<uint32_t*>(address) = cast<uint32_t>(value);
+            break;
+          default:
+            *static_cast<uint64_t*>(address) = cast<uint64_t>(value);
+            break;
         }
       }
   }
@@ -151,20 +156,31 @@ template <class T>
 ANVIL_DEVICE T through(ScalarType type, T value) {
   if constexpr (std::is_same_v<T, float>) {
     switch (type) {
-      case ScalarType::Half: return cast<T>(cast<Half>(value));
-      case ScalarType::BFloat16: return cast<T>(cast<BFloat16>(value));
-      default: return value;
+      case ScalarType::Half:
+        return cast<T>(cast<Half>(value));
+      case ScalarType::BFloat16:
+        return cast<T>(cast<BFloat16>(value));
+      default:
+        return value;
     }
   } else if constexpr (std::is_same_v<T, int64_t>) {
     switch (type) {
-      case ScalarType::Byte: return static_cast<uint8_t>(value);
-      case ScalarType::Char: return static_cast<int8_t>(value);
-      case ScalarType::Short: return static_cast<int16_t>(value);
-      case ScalarType::Int: return static_cast<int32_t>(value);
-      case ScalarType::UInt16: return static_cast<uint16_t>(value);
-      case ScalarType::UInt32: return static_cast<uint32_t>(value);
-      case ScalarType::Bool: return value != 0;
-      default: return value;
+      case ScalarType::Byte:
+        return static_cast<uint8_t>(value);
+      case ScalarType::Char:
+        return static_cast<int8_t>(value);
+      case ScalarType::Short:
+        return static_cast<int16_t>(value);
+      case ScalarType::Int:
+        return static_cast<int32_t>(value);
+      case ScalarType::UInt16:
+        return static_cast<uint16_t>(value);
+      case ScalarType::UInt32:
+        return static_cast<uint32_t>(value);
+      case ScalarType::Bool:
+        return value != 0;
+      default:
+        return value;
     }
   } else {
     return value;

@@ -41,12 +41,12 @@ StoreFunction store_function(ScalarType dtype);
 template <class T>
 ThroughFunction through_function(ScalarType dtype);
 
-#define ANVIL_DECLARE(T)                                  \
-  template <>                                             \
-  LoadFunction load_function<T>(ScalarType);              \
-  template <>                                             \
-  StoreFunction store_function<T>(ScalarType);            \
-  template <>                                             \
+#define ANVIL_DECLARE(T)                       \
+  template <>                                  \
+  LoadFunction load_function<T>(ScalarType);   \
+  template <>                                  \
+  StoreFunction store_function<T>(ScalarType); \
+  template <>                                  \
   ThroughFunction through_function<T>(ScalarType);
 ANVIL_FOR_EACH_COMPUTE_TYPE(ANVIL_DECLARE)
 ANVIL_FOR_EACH_WORD_TYPE(ANVIL_DECLARE)

@@ -23,11 +23,11 @@ template <class T>
 struct TransposingCopy {
   Pointer<const T> input;
   Pointer<T> output;
-  int64_t rows, columns;      // sizes of the input's and the output's dense dimension
-  int64_t in_stride;          // of a column, in elements
-  int64_t out_stride;         // of a row, in elements
+  int64_t rows, columns;  // sizes of the input's and the output's dense dimension
+  int64_t in_stride;      // of a column, in elements
+  int64_t out_stride;     // of a row, in elements
   int64_t row_tiles, column_tiles;
-  int batch_dims;             // the other dimensions
+  int batch_dims;  // the other dimensions
   int64_t batch_shape[Iterator::kMaxDims];
   int64_t batch_in[Iterator::kMaxDims];
   int64_t batch_out[Iterator::kMaxDims];

@@ -103,7 +103,8 @@ void check_dtypes(const char* name, const Iterator& iterator) {
   for (int k = 0; k < iterator.noperands; ++k) {
     const ScalarType dtype = iterator.operands[k].dtype;
     const bool is_output = k < iterator.noutputs;
-    if (!all_dtypes<Op> && !(is_arithmetic<T>(dtype) || (is_output && is_arithmetic<Complex<float>>(dtype)))) {
+    if (!all_dtypes<Op> &&
+        !(is_arithmetic<T>(dtype) || (is_output && is_arithmetic<Complex<float>>(dtype)))) {
       throw runtime::Error(std::string("\"") + name + "\" not implemented for '" +
                            scalar_type_name(dtype) + "'");
     }

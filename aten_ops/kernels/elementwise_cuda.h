@@ -81,8 +81,7 @@ struct ElementwisePacked {
       return;
     }
     for (int64_t e = block_begin + team.thread(); e < numel; e += kThreads) {
-      output.get()[e] =
-          cast<Out>(op((inputs[i] ? cast<T>(inputs[i].get()[e]) : immediates[i])...));
+      output.get()[e] = cast<Out>(op((inputs[i] ? cast<T>(inputs[i].get()[e]) : immediates[i])...));
     }
   }
 
@@ -115,8 +114,7 @@ struct ElementwiseStrided {
   template <class Team>
   ANVIL_DEVICE void operator()(Team& team) const {
     for (int e = 0; e < kPerThread; ++e) {
-      const int64_t position =
-          team.block() * kPerBlock + int64_t{e} * kThreads + team.thread();
+      const int64_t position = team.block() * kPerBlock + int64_t{e} * kThreads + team.thread();
       if (position < numel) {
         one(static_cast<uint32_t>(position), std::make_index_sequence<kInputs>());
       }
@@ -201,10 +199,9 @@ bool try_packed(const char* name, const Iterator& iterator, cudaStream_t stream,
     }
   }
   kernel.numel = iterator.numel();
-  launch<Kernel>(name,
-                 {.blocks = blocks_for(kernel.numel, Kernel::kPerBlock),
-                  .threads = Kernel::kThreads},
-                 stream, kernel);
+  launch<Kernel>(
+      name, {.blocks = blocks_for(kernel.numel, Kernel::kPerBlock), .threads = Kernel::kThreads},
+      stream, kernel);
   return true;
 }
 

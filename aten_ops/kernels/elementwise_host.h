@@ -15,12 +15,12 @@
 namespace anvil::kernels {
 
 struct HostOperand {
-  Pointer<char> data;      // null for an immediate
-  LoadFunction load;       // inputs
-  StoreFunction store;     // output
-  ThroughFunction through; // null: not needed
-  int32_t element_bytes;   // in memory
-  bool is_direct;          // memory has the compute type
+  Pointer<char> data;                       // null for an immediate
+  LoadFunction load;                        // inputs
+  StoreFunction store;                      // output
+  ThroughFunction through;                  // null: not needed
+  int32_t element_bytes;                    // in memory
+  bool is_direct;                           // memory has the compute type
   alignas(16) unsigned char immediate[16];  // of the compute type
   int64_t strides[Iterator::kMaxDims];
 };
@@ -102,9 +102,9 @@ void launch_elementwise(const char* name, const Iterator& iterator, cudaStream_t
   output.store = store_function<R>(iterator.operands[0].dtype);
   output.is_direct = iterator.operands[0].dtype == scalar_type_of<R>;
   // A result that is no T (bool) has nothing to round.
-  output.through =
-      std::is_same_v<R, T> && needs_through(iterator, 0) ? through_function<T>(iterator.common_dtype)
-                                                         : nullptr;
+  output.through = std::is_same_v<R, T> && needs_through(iterator, 0)
+                       ? through_function<T>(iterator.common_dtype)
+                       : nullptr;
   for (int i = 1; i <= kInputs; ++i) {
     HostOperand& input = kernel.operands[i];
     set_host_operand(input, iterator, i);

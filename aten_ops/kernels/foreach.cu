@@ -6,13 +6,13 @@
 namespace anvil::kernels {
 
 // The operators: `kInputs` lists are read, C is the type computed in.
-#define ANVIL_FOREACH_OP(name, inputs, expression)              \
-  struct Foreach##name {                                        \
-    static constexpr int kInputs = inputs;                      \
-    template <class C>                                          \
-    ANVIL_DEVICE static C apply(C x, C y, C z, C s) {           \
-      return expression;                                        \
-    }                                                           \
+#define ANVIL_FOREACH_OP(name, inputs, expression)    \
+  struct Foreach##name {                              \
+    static constexpr int kInputs = inputs;            \
+    template <class C>                                \
+    ANVIL_DEVICE static C apply(C x, C y, C z, C s) { \
+      return expression;                              \
+    }                                                 \
   };
 ANVIL_FOREACH_OP(Zero, 0, C(0))
 ANVIL_FOREACH_OP(Copy, 1, x)
@@ -23,20 +23,18 @@ ANVIL_FOREACH_OP(Rsqrt, 1, C(1) / math::sqrt(x))
 ANVIL_FOREACH_OP(Reciprocal, 1, C(1) / x)
 ANVIL_FOREACH_OP(Exp, 1, math::exp(x))
 ANVIL_FOREACH_OP(AddScalar, 1, x + s)
-ANVIL_FOREACH_OP(MulScalar, 1, x * s)
+ANVIL_FOREACH_OP(MulScalar, 1, x* s)
 ANVIL_FOREACH_OP(DivScalar, 1, x / s)
 ANVIL_FOREACH_OP(MaxScalar, 1, math::max_or_nan(x, s))
 ANVIL_FOREACH_OP(MinScalar, 1, math::min_or_nan(x, s))
 ANVIL_FOREACH_OP(AddList, 2, x + s * y)
-ANVIL_FOREACH_OP(MulList, 2, x * y)
+ANVIL_FOREACH_OP(MulList, 2, x* y)
 ANVIL_FOREACH_OP(DivList, 2, x / y)
 ANVIL_FOREACH_OP(MaxList, 2, math::max_or_nan(x, y))
 ANVIL_FOREACH_OP(MinList, 2, math::min_or_nan(x, y))
 // Of the two forms of lerp, the one that is exact at the nearer end.
-ANVIL_FOREACH_OP(LerpScalar, 2,
-                 math::abs(s) < C(0.5) ? x + s * (y - x) : y - (y - x) * (C(1) - s))
-ANVIL_FOREACH_OP(LerpList, 3,
-                 math::abs(z) < C(0.5) ? x + z * (y - x) : y - (y - x) * (C(1) - z))
+ANVIL_FOREACH_OP(LerpScalar, 2, math::abs(s) < C(0.5) ? x + s * (y - x) : y - (y - x) * (C(1) - s))
+ANVIL_FOREACH_OP(LerpList, 3, math::abs(z) < C(0.5) ? x + z * (y - x) : y - (y - x) * (C(1) - z))
 ANVIL_FOREACH_OP(Addcmul, 3, x + s * y * z)
 ANVIL_FOREACH_OP(Addcdiv, 3, x + s * (y / z))
 #undef ANVIL_FOREACH_OP
@@ -60,9 +58,8 @@ struct Foreach {
                     [&](int64_t i) { out[i] = T(Op::template apply<C>(C(0), C(0), C(0), s)); });
     } else if constexpr (Op::kInputs == 1) {
       const T* x = lists.template at<T>(1, chunk);
-      team.for_each(chunk.size, [&](int64_t i) {
-        out[i] = T(Op::template apply<C>(C(x[i]), C(0), C(0), s));
-      });
+      team.for_each(chunk.size,
+                    [&](int64_t i) { out[i] = T(Op::template apply<C>(C(x[i]), C(0), C(0), s)); });
     } else if constexpr (Op::kInputs == 2) {
       const T* x = lists.template at<T>(1, chunk);
       const T* y = lists.template at<T>(2, chunk);

@@ -11,33 +11,33 @@ namespace anvil::kernels {
 // Each computes out[i] from x[i], y[i], z[i] (the lists after the output's, as
 // many as it names) and the tensor's scalar s, in float for 16-bit types.
 enum class ForeachOp {
-  kZero,         // 0
-  kCopy,         // x
-  kAbs,          // |x|
-  kNeg,          // -x
-  kSqrt,         // sqrt(x)
-  kRsqrt,        // 1 / sqrt(x)
-  kReciprocal,   // 1 / x
-  kExp,          // exp(x)
-  kAddScalar,    // x + s
-  kMulScalar,    // x * s
-  kDivScalar,    // x / s
-  kMaxScalar,    // max(x, s), NaN if either is
-  kMinScalar,    // min(x, s), NaN if either is
-  kAddList,      // x + s * y
-  kMulList,      // x * y
-  kDivList,      // x / y
-  kMaxList,      // max(x, y), NaN if either is
-  kMinList,      // min(x, y), NaN if either is
-  kLerpScalar,   // lerp(x, y, s)
-  kLerpList,     // lerp(x, y, z)
-  kAddcmul,      // x + s * y * z
-  kAddcdiv,      // x + s * (y / z)
+  kZero,        // 0
+  kCopy,        // x
+  kAbs,         // |x|
+  kNeg,         // -x
+  kSqrt,        // sqrt(x)
+  kRsqrt,       // 1 / sqrt(x)
+  kReciprocal,  // 1 / x
+  kExp,         // exp(x)
+  kAddScalar,   // x + s
+  kMulScalar,   // x * s
+  kDivScalar,   // x / s
+  kMaxScalar,   // max(x, s), NaN if either is
+  kMinScalar,   // min(x, s), NaN if either is
+  kAddList,     // x + s * y
+  kMulList,     // x * y
+  kDivList,     // x / y
+  kMaxList,     // max(x, y), NaN if either is
+  kMinList,     // min(x, y), NaN if either is
+  kLerpScalar,  // lerp(x, y, s)
+  kLerpList,    // lerp(x, y, z)
+  kAddcmul,     // x + s * y * z
+  kAddcdiv,     // x + s * (y / z)
 };
 
 struct ForeachProblem {
   ForeachOp op;
-  ScalarType dtype;  // of every tensor: Float, Double, Half or BFloat16
+  ScalarType dtype;       // of every tensor: Float, Double, Half or BFloat16
   TensorListsView lists;  // output first; it may be one of the inputs
   // Device address of one element of `dtype` that multiplies every scalar, or null.
   const void* device_factor = nullptr;
@@ -52,9 +52,9 @@ struct FusedAdamProblem {
   TensorListsView lists;
   double lr, beta1, beta2, weight_decay, eps;
   bool amsgrad, maximize, decoupled;
-  const float* device_lr = nullptr;    // replaces lr
-  const float* grad_scale = nullptr;   // gradients are divided by it, and written back
-  const float* found_inf = nullptr;    // where it is 1, nothing is done
+  const float* device_lr = nullptr;   // replaces lr
+  const float* grad_scale = nullptr;  // gradients are divided by it, and written back
+  const float* found_inf = nullptr;   // where it is 1, nothing is done
 };
 
 struct FusedSgdProblem {

@@ -19,8 +19,7 @@ struct FusedAdam {
       return;
     }
     const auto chunk = lists.chunk(team.block());
-    const double step =
-        *reinterpret_cast<const float*>(lists.data[kLists - 1][chunk.tensor].get());
+    const double step = *reinterpret_cast<const float*>(lists.data[kLists - 1][chunk.tensor].get());
     const double rate = device_lr != nullptr ? static_cast<double>(*device_lr) : lr;
     const C step_size = static_cast<C>(rate / (1.0 - std::pow(beta1, step)));
     const C root_of_correction2 = static_cast<C>(std::sqrt(1.0 - std::pow(beta2, step)));
@@ -115,19 +114,19 @@ void launch_adam(const FusedAdamProblem& p, cudaStream_t stream) {
 
 void fused_adam(const FusedAdamProblem& problem, cudaStream_t stream) {
   dispatch_floating(problem.dtype, "fused_adam", [&]<class T>() {
-    problem.amsgrad ? launch_adam<T, true>(problem, stream) : launch_adam<T, false>(problem, stream);
+    problem.amsgrad ? launch_adam<T, true>(problem, stream)
+                    : launch_adam<T, false>(problem, stream);
   });
 }
 
 template <class T, bool kMomentum>
 void launch_sgd(const FusedSgdProblem& p, cudaStream_t stream) {
   using Kernel = FusedSgd<T, kMomentum>;
-  for_each_launch<kMomentum ? 3 : 2, compute_t<T>>(
-      p.lists, [&](const auto& lists, int64_t blocks) {
-        launch<Kernel>("fused_sgd", {.blocks = blocks, .threads = 512}, stream,
-                       {lists, p.lr, p.momentum, p.dampening, p.weight_decay, p.nesterov,
-                        p.maximize, p.is_first_step, p.device_lr, p.grad_scale, p.found_inf});
-      });
+  for_each_launch<kMomentum ? 3 : 2, compute_t<T>>(p.lists, [&](const auto& lists, int64_t blocks) {
+    launch<Kernel>("fused_sgd", {.blocks = blocks, .threads = 512}, stream,
+                   {lists, p.lr, p.momentum, p.dampening, p.weight_decay, p.nesterov, p.maximize,
+                    p.is_first_step, p.device_lr, p.grad_scale, p.found_inf});
+  });
 }
 
 void fused_sgd(const FusedSgdProblem& problem, cudaStream_t stream) {

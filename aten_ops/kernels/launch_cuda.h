@@ -20,11 +20,10 @@ void launch(const char* name, LaunchConfig config, cudaStream_t stream, const Ke
   }
   // Above 48 KiB a kernel has to ask for its shared memory.
   if (config.shared_bytes > 48 * 1024) {
-    runtime::check(
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(&entry<Kernel>),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(config.shared_bytes)),
-        name);
+    runtime::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(&entry<Kernel>),
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(config.shared_bytes)),
+                   name);
   }
   const auto blocks = static_cast<unsigned>(std::min<int64_t>(config.blocks, INT_MAX));
   entry<Kernel><<<blocks, config.threads, config.shared_bytes, stream>>>(kernel);

@@ -8,9 +8,9 @@ void register_kernel(const char* name,
                      void (*body)(const anvilLaunch*),
                      const size_t* argument_sizes) {
   const anvilKernel kernel{name, body, argument_sizes, 1};
-  runtime::check(runtime::table().anvilSimulatorRegisterKernel(
-                     reinterpret_cast<const void*>(body), &kernel),
-                 name);
+  runtime::check(
+      runtime::table().anvilSimulatorRegisterKernel(reinterpret_cast<const void*>(body), &kernel),
+      name);
 }
 
 uint64_t block_order_seed() {

@@ -2,8 +2,8 @@
 // runs its blocks one after another.
 #pragma once
 
-#include "aten_ops/kernels/launch.h"
 #include "aten_ops/kernels/block_order.h"
+#include "aten_ops/kernels/launch.h"
 #include "runtime/table.h"
 
 namespace anvil::kernels {

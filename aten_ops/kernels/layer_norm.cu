@@ -33,10 +33,9 @@ struct LayerNormForward {
       const T* x = input + row * columns;
       T* y = output + row * columns;
       const Acc count = static_cast<Acc>(columns);
-      const Acc mean =
-          team.reduce_contiguous(x, columns, Acc(0), Add{},
-                                 [&](T v, int64_t) { return static_cast<Acc>(v); }) /
-          count;
+      const Acc mean = team.reduce_contiguous(x, columns, Acc(0), Add{}, [&](T v, int64_t) {
+        return static_cast<Acc>(v);
+      }) / count;
       const Acc squares = team.reduce_contiguous(x, columns, Acc(0), Add{}, [&](T v, int64_t) {
         const Acc d = static_cast<Acc>(v) - mean;
         return d * d;
@@ -44,9 +43,9 @@ struct LayerNormForward {
       const Acc rstd = Acc(1) / std::sqrt(squares / count + eps);
       if (scale != nullptr && shift != nullptr) {
         team.for_each(columns, [&](int64_t i) {
-          y[i] = static_cast<T>((static_cast<Acc>(x[i]) - mean) * rstd *
-                                    static_cast<Acc>(scale[i]) +
-                                static_cast<Acc>(shift[i]));
+          y[i] =
+              static_cast<T>((static_cast<Acc>(x[i]) - mean) * rstd * static_cast<Acc>(scale[i]) +
+                             static_cast<Acc>(shift[i]));
         });
       } else {
         team.for_each(columns, [&](int64_t i) {

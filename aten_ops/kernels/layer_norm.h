@@ -34,10 +34,10 @@ struct LayerNormBackward {
   const void* weight;
   const void* mean;
   const void* rstd;
-  void* grad_input;   // each may be null: not wanted
+  void* grad_input;  // each may be null: not wanted
   void* grad_weight;
   void* grad_bias;
-  void* scratch;      // backward_scratch_bytes() of device memory
+  void* scratch;  // backward_scratch_bytes() of device memory
   ScalarType dtype;
   ScalarType weight_dtype;
   int64_t rows;

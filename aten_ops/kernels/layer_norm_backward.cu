@@ -153,8 +153,8 @@ WeightPlan plan_weight(int64_t rows, int64_t columns) {
   WeightPlan plan{};
   plan.tile = std::min(columns, kColumnTile);
   plan.tiles = (columns + plan.tile - 1) / plan.tile;
-  plan.parts = std::clamp<int64_t>(kTargetBlocks / plan.tiles, 1,
-                                   (rows + kRowsPerPart - 1) / kRowsPerPart);
+  plan.parts =
+      std::clamp<int64_t>(kTargetBlocks / plan.tiles, 1, (rows + kRowsPerPart - 1) / kRowsPerPart);
   plan.counter_bytes = (static_cast<size_t>(plan.tiles) * sizeof(unsigned) + 15) / 16 * 16;
   plan.scratch_bytes =
       plan.counter_bytes +
@@ -170,10 +170,10 @@ void launch_backward(const LayerNormBackward& n, cudaStream_t stream) {
   const Acc* mean = static_cast<const Acc*>(n.mean);
   const Acc* rstd = static_cast<const Acc*>(n.rstd);
   if (n.grad_input != nullptr) {
-    launch<LayerNormGradInput<T, W>>(
-        "layer_norm_grad_input", {.blocks = n.rows, .threads = row_threads(n.columns)}, stream,
-        {grad_output, input, static_cast<const W*>(n.weight), mean, rstd,
-         static_cast<T*>(n.grad_input), n.rows, n.columns});
+    launch<LayerNormGradInput<T, W>>("layer_norm_grad_input",
+                                     {.blocks = n.rows, .threads = row_threads(n.columns)}, stream,
+                                     {grad_output, input, static_cast<const W*>(n.weight), mean,
+                                      rstd, static_cast<T*>(n.grad_input), n.rows, n.columns});
   }
   if (n.grad_weight != nullptr || n.grad_bias != nullptr) {
     const WeightPlan plan = plan_weight(n.rows, n.columns);

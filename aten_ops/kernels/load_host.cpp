@@ -38,21 +38,21 @@ void load(void* buffer, const char* source, int64_t stride, int64_t n) {
 #define ANVIL_CASE(From, name, value) \
   case ScalarType::name:              \
     return &load<From, To>;
-#define ANVIL_DEFINE(T)                              \
-  template <>                                        \
-  LoadFunction load_function<T>(ScalarType dtype) {  \
-    using To = T;                                    \
-    switch (dtype) {                                 \
-      ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_CASE)         \
-      default:                                       \
-        return nullptr;                              \
-    }                                                \
+#define ANVIL_DEFINE(T)                             \
+  template <>                                       \
+  LoadFunction load_function<T>(ScalarType dtype) { \
+    using To = T;                                   \
+    switch (dtype) {                                \
+      ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_CASE)        \
+      default:                                      \
+        return nullptr;                             \
+    }                                               \
   }
 ANVIL_FOR_EACH_COMPUTE_TYPE(ANVIL_DEFINE)
 #undef ANVIL_DEFINE
-#define ANVIL_DEFINE(T)                              \
-  template <>                                        \
-  LoadFunction load_function<T>(ScalarType dtype) {  \
+#define ANVIL_DEFINE(T)                                        \
+  template <>                                                  \
+  LoadFunction load_function<T>(ScalarType dtype) {            \
     return dtype == scalar_type_of<T> ? &load<T, T> : nullptr; \
   }
 ANVIL_FOR_EACH_WORD_TYPE(ANVIL_DEFINE)

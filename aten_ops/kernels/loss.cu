@@ -53,10 +53,7 @@ struct SmoothL1Backward {
     return x <= -beta ? -norm * grad : x >= beta ? norm * grad : inside;
   }
 };
-void smooth_l1_backward(const Iterator& iterator,
-                        cudaStream_t stream,
-                        Scalar norm,
-                        double beta) {
+void smooth_l1_backward(const Iterator& iterator, cudaStream_t stream, Scalar norm, double beta) {
   elementwise_with<Floating>("smooth_l1_loss_backward", iterator, stream, [&]<class T>() {
     return SmoothL1Backward<T>{norm.to<T>(), static_cast<T>(beta)};
   });
@@ -81,15 +78,10 @@ struct HuberBackward {
   T delta;
   ANVIL_DEVICE T operator()(T input, T target, T grad) const {
     const T x = input - target;
-    return x <= -delta  ? -norm * grad * delta
-           : x >= delta ? norm * grad * delta
-                        : norm * x * grad;
+    return x <= -delta ? -norm * grad * delta : x >= delta ? norm * grad * delta : norm * x * grad;
   }
 };
-void huber_backward(const Iterator& iterator,
-                    cudaStream_t stream,
-                    Scalar norm,
-                    double delta) {
+void huber_backward(const Iterator& iterator, cudaStream_t stream, Scalar norm, double delta) {
   elementwise_with<Floating>("huber_loss_backward", iterator, stream, [&]<class T>() {
     return HuberBackward<T>{norm.to<T>(), static_cast<T>(delta)};
   });

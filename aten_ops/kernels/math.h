@@ -16,11 +16,11 @@
 
 namespace anvil::kernels::math {
 
-#define ANVIL_MATH_UNARY(name)                                    \
-  ANVIL_DEVICE float name(float x) { return ::name##f(x); }       \
+#define ANVIL_MATH_UNARY(name)                              \
+  ANVIL_DEVICE float name(float x) { return ::name##f(x); } \
   ANVIL_DEVICE double name(double x) { return ::name(x); }
-#define ANVIL_MATH_BINARY(name)                                             \
-  ANVIL_DEVICE float name(float x, float y) { return ::name##f(x, y); }     \
+#define ANVIL_MATH_BINARY(name)                                         \
+  ANVIL_DEVICE float name(float x, float y) { return ::name##f(x, y); } \
   ANVIL_DEVICE double name(double x, double y) { return ::name(x, y); }
 
 ANVIL_MATH_UNARY(acos)

@@ -21,16 +21,16 @@ struct MaxPoolBody {
   ANVIL_DEVICE void operator()(int64_t i) const {
     const PoolPosition out = pool_position(shape, i, shape.out_height, shape.out_width);
     const PoolPlane in = pool_plane(shape, out.plane, shape.in_height, shape.in_width);
-    const int64_t h_begin = first_inside(out.h * window.stride_height - window.pad_height,
-                                         window.dilation_height);
+    const int64_t h_begin =
+        first_inside(out.h * window.stride_height - window.pad_height, window.dilation_height);
     const int64_t w_begin =
         first_inside(out.w * window.stride_width - window.pad_width, window.dilation_width);
-    const int64_t h_end =
-        at_most(out.h * window.stride_height - window.pad_height +
-                    (window.height - 1) * window.dilation_height + 1, shape.in_height);
-    const int64_t w_end =
-        at_most(out.w * window.stride_width - window.pad_width +
-                    (window.width - 1) * window.dilation_width + 1, shape.in_width);
+    const int64_t h_end = at_most(out.h * window.stride_height - window.pad_height +
+                                      (window.height - 1) * window.dilation_height + 1,
+                                  shape.in_height);
+    const int64_t w_end = at_most(out.w * window.stride_width - window.pad_width +
+                                      (window.width - 1) * window.dilation_width + 1,
+                                  shape.in_width);
     int64_t best = h_begin * shape.in_width + w_begin;
     Acc maximum = -std::numeric_limits<Acc>::infinity();
     for (int64_t h = h_begin; h < h_end; h += window.dilation_height) {
@@ -90,27 +90,38 @@ struct MaxPoolBackwardBody {
 
  private:
   // The first window that reaches a padded position.
-  static ANVIL_DEVICE int64_t first_window(int64_t padded, int64_t size, int64_t dilation,
+  static ANVIL_DEVICE int64_t first_window(int64_t padded,
+                                           int64_t size,
+                                           int64_t dilation,
                                            int64_t stride) {
     const int64_t reach = padded - (size - 1) * dilation;
     return reach <= 0 ? 0 : divide(reach + stride - 1, stride);
   }
 };
 
-void max_pool(const void* input, void* output, void* indices, ScalarType dtype,
-              const PoolShape& shape, const PoolWindow& window, cudaStream_t stream) {
+void max_pool(const void* input,
+              void* output,
+              void* indices,
+              ScalarType dtype,
+              const PoolShape& shape,
+              const PoolWindow& window,
+              cudaStream_t stream) {
   dispatch(FloatingTypes{}, dtype, "max_pool2d", [&](auto tag) {
     using T = typename decltype(tag)::type;
     const MaxPoolBody<T> body{static_cast<const T*>(input), static_cast<T*>(output),
                               static_cast<int64_t*>(indices), shape, window};
-    for_each_pool_element(
-        "max_pool2d", body,
-        shape.batch * shape.channels * shape.out_height * shape.out_width, stream);
+    for_each_pool_element("max_pool2d", body,
+                          shape.batch * shape.channels * shape.out_height * shape.out_width,
+                          stream);
   });
 }
 
-void max_pool_backward(const void* grad_output, const void* indices, void* grad_input,
-                       ScalarType dtype, const PoolShape& shape, const PoolWindow& window,
+void max_pool_backward(const void* grad_output,
+                       const void* indices,
+                       void* grad_input,
+                       ScalarType dtype,
+                       const PoolShape& shape,
+                       const PoolWindow& window,
                        cudaStream_t stream) {
   dispatch(FloatingTypes{}, dtype, "max_pool2d_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -118,8 +129,7 @@ void max_pool_backward(const void* grad_output, const void* indices, void* grad_
                                       static_cast<const int64_t*>(indices),
                                       static_cast<T*>(grad_input), shape, window};
     for_each_pool_element("max_pool2d_backward", body,
-                          shape.batch * shape.channels * shape.in_height * shape.in_width,
-                          stream);
+                          shape.batch * shape.channels * shape.in_height * shape.in_width, stream);
   });
 }
 

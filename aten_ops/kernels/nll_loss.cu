@@ -56,11 +56,10 @@ struct NllLossEach : NllArguments<T, Target> {
       team.for_each(left < step ? left : step, [&](int64_t i) {
         const int64_t sample = first + i;
         const int64_t label = this->label(sample);
-        output[sample] =
-            label < 0 ? T(0)
-                      : static_cast<T>(-this->class_weight(label) *
-                                       static_cast<typename NllLossEach::Acc>(
-                                           this->input[this->offset(sample, label)]));
+        output[sample] = label < 0 ? T(0)
+                                   : static_cast<T>(-this->class_weight(label) *
+                                                    static_cast<typename NllLossEach::Acc>(
+                                                        this->input[this->offset(sample, label)]));
       });
     }
   }
@@ -85,8 +84,8 @@ struct NllLossTotal : NllArguments<T, Target> {
             return Pair<Acc>{0, 0};
           }
           const Acc weight = this->class_weight(label);
-          return Pair<Acc>{
-              -weight * static_cast<Acc>(this->input[this->offset(sample, label)]), weight};
+          return Pair<Acc>{-weight * static_cast<Acc>(this->input[this->offset(sample, label)]),
+                           weight};
         });
     team.once([&] {
       *output = static_cast<T>(mean ? sums.first / sums.second : sums.first);
@@ -115,14 +114,12 @@ struct NllLossBackward : NllArguments<T, Target> {
         const int64_t element = first + i;
         const int64_t plane = divide(element, this->positions);
         const int64_t batch = divide(plane, this->classes);
-        const int64_t sample =
-            batch * this->positions + (element - plane * this->positions);
+        const int64_t sample = batch * this->positions + (element - plane * this->positions);
         const int64_t label = this->label(sample);
         Acc grad = 0;
         if (label == plane - batch * this->classes) {
           grad = -this->class_weight(label) *
-                 static_cast<Acc>(
-                     grad_output[reduction == LossReduction::kNone ? sample : 0]);
+                 static_cast<Acc>(grad_output[reduction == LossReduction::kNone ? sample : 0]);
           if (reduction == LossReduction::kMean) {
             grad /= static_cast<Acc>(*total_weight);
           }
@@ -156,30 +153,33 @@ void dispatch_loss(const NllLoss& loss, const char* name, F f) {
   });
 }
 
-void nll_loss_forward(const NllLoss& loss, void* output, void* total_weight,
-                      cudaStream_t stream) {
+void nll_loss_forward(const NllLoss& loss, void* output, void* total_weight, cudaStream_t stream) {
   dispatch_loss(loss, "nll_loss", [&](auto tag, auto target_tag) {
     using T = typename decltype(tag)::type;
     using Target = typename decltype(target_tag)::type;
     if (loss.reduction == LossReduction::kNone) {
       auto kernel = with_arguments<NllLossEach<T, Target>>(loss);
       kernel.output = static_cast<T*>(output);
-      launch<NllLossEach<T, Target>>(
-          "nll_loss_each", {.blocks = blocks_for(kernel.samples, 1024), .threads = 256}, stream, kernel);
+      launch<NllLossEach<T, Target>>("nll_loss_each",
+                                     {.blocks = blocks_for(kernel.samples, 1024), .threads = 256},
+                                     stream, kernel);
       return;
     }
     auto kernel = with_arguments<NllLossTotal<T, Target>>(loss);
     kernel.output = static_cast<T*>(output);
     kernel.total_weight = static_cast<T*>(total_weight);
     kernel.mean = loss.reduction == LossReduction::kMean;
-    launch<NllLossTotal<T, Target>>(
-        "nll_loss_total", {.blocks = 1, .threads = row_threads(kernel.samples, 512)}, stream,
-        kernel);
+    launch<NllLossTotal<T, Target>>("nll_loss_total",
+                                    {.blocks = 1, .threads = row_threads(kernel.samples, 512)},
+                                    stream, kernel);
   });
 }
 
-void nll_loss_backward(const NllLoss& loss, const void* grad_output, const void* total_weight,
-                       void* grad_input, cudaStream_t stream) {
+void nll_loss_backward(const NllLoss& loss,
+                       const void* grad_output,
+                       const void* total_weight,
+                       void* grad_input,
+                       cudaStream_t stream) {
   dispatch_loss(loss, "nll_loss_backward", [&](auto tag, auto target_tag) {
     using T = typename decltype(tag)::type;
     using Target = typename decltype(target_tag)::type;
@@ -190,7 +190,8 @@ void nll_loss_backward(const NllLoss& loss, const void* grad_output, const void*
     kernel.reduction = loss.reduction;
     launch<NllLossBackward<T, Target>>(
         "nll_loss_backward",
-        {.blocks = blocks_for(kernel.samples * loss.classes, 1024), .threads = 256}, stream, kernel);
+        {.blocks = blocks_for(kernel.samples * loss.classes, 1024), .threads = 256}, stream,
+        kernel);
   });
 }
 

@@ -17,7 +17,7 @@ enum class LossReduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 // target that is neither ignore_index nor a class fails the launch
 // asynchronously (a device-side assertion, as on CUDA).
 struct NllLoss {
-  const void* input;   // forward: log probabilities; backward: not read
+  const void* input;  // forward: log probabilities; backward: not read
   const void* target;
   const void* weight;
   ScalarType dtype;
@@ -34,8 +34,11 @@ struct NllLossKernels {
   // mean of no elements is NaN.
   void (&forward)(const NllLoss&, void* output, void* total_weight, cudaStream_t);
   // grad_input: the input's shape, every element is written.
-  void (&backward)(const NllLoss&, const void* grad_output, const void* total_weight,
-                   void* grad_input, cudaStream_t);
+  void (&backward)(const NllLoss&,
+                   const void* grad_output,
+                   const void* total_weight,
+                   void* grad_input,
+                   cudaStream_t);
 };
 
 extern const NllLossKernels nll_loss_kernels;

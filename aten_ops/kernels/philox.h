@@ -25,7 +25,7 @@ struct Uint4 {
 
 // Ten rounds of Philox on `counter` with the key (key_x, key_y).
 ANVIL_DEVICE Uint4 philox4x32_10(Uint4 counter, uint32_t key_x, uint32_t key_y) {
-ANVIL_UNROLL
+  ANVIL_UNROLL
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = static_cast<uint64_t>(0xD2511F53u) * counter.x;
     const uint64_t b = static_cast<uint64_t>(0xCD9E8D57u) * counter.z;

@@ -34,9 +34,7 @@ template <class T>
 struct Clamp {
   T min;
   T max;
-  ANVIL_DEVICE T operator()(T x) const {
-    return math::min_or_nan(math::max_or_nan(x, min), max);
-  }
+  ANVIL_DEVICE T operator()(T x) const { return math::min_or_nan(math::max_or_nan(x, min), max); }
 };
 void clamp(const Iterator& iterator, cudaStream_t stream, Scalar min, Scalar max) {
   elementwise_with<Real>("clamp", iterator, stream,

@@ -46,19 +46,37 @@ struct AveragePool {
 // double).
 struct PoolingKernels {
   // The largest value of a window (NaN wins, the first of equals) and its index.
-  void (&max)(const void* input, void* output, void* indices, ScalarType dtype, const PoolShape&,
-              const PoolWindow&, cudaStream_t);
-  void (&max_backward)(const void* grad_output, const void* indices, void* grad_input,
-                       ScalarType dtype, const PoolShape&, const PoolWindow&, cudaStream_t);
-  void (&average)(const void* input, void* output, ScalarType dtype, const PoolShape&,
-                  const AveragePool&, cudaStream_t);
-  void (&average_backward)(const void* grad_output, void* grad_input, ScalarType dtype,
-                           const PoolShape&, const AveragePool&, cudaStream_t);
-  // Windows [floor(o * in / out), ceil((o + 1) * in / out)).
-  void (&adaptive_average)(const void* input, void* output, ScalarType dtype, const PoolShape&,
+  void (&max)(const void* input,
+              void* output,
+              void* indices,
+              ScalarType dtype,
+              const PoolShape&,
+              const PoolWindow&,
+              cudaStream_t);
+  void (&max_backward)(const void* grad_output,
+                       const void* indices,
+                       void* grad_input,
+                       ScalarType dtype,
+                       const PoolShape&,
+                       const PoolWindow&,
+                       cudaStream_t);
+  void (&average)(const void* input,
+                  void* output,
+                  ScalarType dtype,
+                  const PoolShape&,
+                  const AveragePool&,
+                  cudaStream_t);
+  void (&average_backward)(const void* grad_output,
+                           void* grad_input,
+                           ScalarType dtype,
+                           const PoolShape&,
+                           const AveragePool&,
                            cudaStream_t);
-  void (&adaptive_average_backward)(const void* grad_output, void* grad_input, ScalarType dtype,
-                                    const PoolShape&, cudaStream_t);
+  // Windows [floor(o * in / out), ceil((o + 1) * in / out)).
+  void (&adaptive_average)(
+      const void* input, void* output, ScalarType dtype, const PoolShape&, cudaStream_t);
+  void (&adaptive_average_backward)(
+      const void* grad_output, void* grad_input, ScalarType dtype, const PoolShape&, cudaStream_t);
 };
 
 extern const PoolingKernels pooling_kernels;

@@ -8,29 +8,49 @@
 
 namespace anvil::kernels {
 
-void max_pool(const void* input, void* output, void* indices, ScalarType dtype, const PoolShape&,
-              const PoolWindow&, cudaStream_t);
-void max_pool_backward(const void* grad_output, const void* indices, void* grad_input,
-                       ScalarType dtype, const PoolShape&, const PoolWindow&, cudaStream_t);
-void average_pool(const void* input, void* output, ScalarType dtype, const PoolShape&,
-                  const AveragePool&, cudaStream_t);
-void average_pool_backward(const void* grad_output, void* grad_input, ScalarType dtype,
-                           const PoolShape&, const AveragePool&, cudaStream_t);
-void adaptive_average_pool(const void* input, void* output, ScalarType dtype, const PoolShape&,
+void max_pool(const void* input,
+              void* output,
+              void* indices,
+              ScalarType dtype,
+              const PoolShape&,
+              const PoolWindow&,
+              cudaStream_t);
+void max_pool_backward(const void* grad_output,
+                       const void* indices,
+                       void* grad_input,
+                       ScalarType dtype,
+                       const PoolShape&,
+                       const PoolWindow&,
+                       cudaStream_t);
+void average_pool(const void* input,
+                  void* output,
+                  ScalarType dtype,
+                  const PoolShape&,
+                  const AveragePool&,
+                  cudaStream_t);
+void average_pool_backward(const void* grad_output,
+                           void* grad_input,
+                           ScalarType dtype,
+                           const PoolShape&,
+                           const AveragePool&,
                            cudaStream_t);
-void adaptive_average_pool_backward(const void* grad_output, void* grad_input, ScalarType dtype,
-                                    const PoolShape&, cudaStream_t);
+void adaptive_average_pool(
+    const void* input, void* output, ScalarType dtype, const PoolShape&, cudaStream_t);
+void adaptive_average_pool_backward(
+    const void* grad_output, void* grad_input, ScalarType dtype, const PoolShape&, cudaStream_t);
 
 // One element of a set of images.
 struct PoolPosition {
   int64_t offset;  // of the element
   int64_t h;
   int64_t w;
-  int64_t plane;   // batch * channels + channel
+  int64_t plane;  // batch * channels + channel
 };
 
 // Element `i` of dense images with `height` x `width` positions.
-ANVIL_DEVICE PoolPosition pool_position(const PoolShape& shape, int64_t i, int64_t height,
+ANVIL_DEVICE PoolPosition pool_position(const PoolShape& shape,
+                                        int64_t i,
+                                        int64_t height,
                                         int64_t width) {
   if (shape.channels_last) {
     const int64_t pixel = divide(i, shape.channels);
@@ -50,7 +70,9 @@ struct PoolPlane {
   int64_t base;
   int64_t step;
 };
-ANVIL_DEVICE PoolPlane pool_plane(const PoolShape& shape, int64_t plane, int64_t height,
+ANVIL_DEVICE PoolPlane pool_plane(const PoolShape& shape,
+                                  int64_t plane,
+                                  int64_t height,
                                   int64_t width) {
   if (shape.channels_last) {
     const int64_t batch = divide(plane, shape.channels);
@@ -74,15 +96,13 @@ struct ForEachPoolElement {
   ANVIL_DEVICE void operator()(Team& team) const {
     for (int64_t first = team.block() * kElementsPerBlock; first < numel;
          first += team.blocks() * kElementsPerBlock) {
-      team.for_each(at_most(numel - first, kElementsPerBlock),
-                    [&](int64_t i) { body(first + i); });
+      team.for_each(at_most(numel - first, kElementsPerBlock), [&](int64_t i) { body(first + i); });
     }
   }
 };
 
 template <class Body>
-void for_each_pool_element(const char* name, const Body& body, int64_t numel,
-                           cudaStream_t stream) {
+void for_each_pool_element(const char* name, const Body& body, int64_t numel, cudaStream_t stream) {
   using Kernel = ForEachPoolElement<Body>;
   launch<Kernel>(name, {.blocks = blocks_for(numel, Kernel::kElementsPerBlock), .threads = 256},
                  stream, {body, numel});

@@ -49,8 +49,8 @@ ANVIL_DEVICE int64_t slice_length(int64_t left, int64_t step) {
 // Reduces one part of one output with a whole team. `op` may differ from
 // args.op (a second pass over the same elements).
 template <class Team, class Op, class Arguments>
-ANVIL_DEVICE typename Op::Acc reduce_slice(Team& team, const Op& op, const Arguments& args,
-                                           int64_t output, int64_t part) {
+ANVIL_DEVICE typename Op::Acc reduce_slice(
+    Team& team, const Op& op, const Arguments& args, int64_t output, int64_t part) {
   const auto& plan = args.plan;
   const auto& reduced = args.reduced;
   const auto& input = args.input;
@@ -92,8 +92,8 @@ ANVIL_DEVICE typename Op::Acc reduce_slice(Team& team, const Op& op, const Argum
 // Stores the result of a part that is the only one of its output, or leaves it
 // in scratch memory, from where the last block combines the parts.
 template <class Team, class Arguments>
-ANVIL_DEVICE void finish_part(Team& team, const Arguments& args, int64_t output, int64_t part,
-                              typename Arguments::Acc acc) {
+ANVIL_DEVICE void finish_part(
+    Team& team, const Arguments& args, int64_t output, int64_t part, typename Arguments::Acc acc) {
   const int64_t parts = args.plan.parts();
   if (parts == 1) {
     team.once([&] { args.store(output, acc); });
@@ -102,8 +102,9 @@ ANVIL_DEVICE void finish_part(Team& team, const Arguments& args, int64_t output,
   auto* partials = args.partials + output * parts;
   team.once([&] { partials[part] = acc; });
   if (team.last_block(args.counters + output, parts)) {
-    const auto total = team.reduce(parts, args.op.identity(), Combine<typename Arguments::Op>{args.op},
-                                   [&](int64_t i) { return partials[i]; });
+    const auto total =
+        team.reduce(parts, args.op.identity(), Combine<typename Arguments::Op>{args.op},
+                    [&](int64_t i) { return partials[i]; });
     team.once([&] { args.store(output, total); });
   }
 }
@@ -175,8 +176,8 @@ struct ColumnReduce : ReduceArguments<Op, Input> {
   // Four rows at a time: as many loads in flight, and a tree of depth two. A
   // column belongs to the same thread in each for_each.
   template <class Team>
-  ANVIL_DEVICE void reduce_rows(Team& team, Acc* acc, int64_t base, int64_t width, int64_t begin,
-                                int64_t end) const {
+  ANVIL_DEVICE void reduce_rows(
+      Team& team, Acc* acc, int64_t base, int64_t width, int64_t begin, int64_t end) const {
     const auto& op = this->op;
     const auto& input = this->input;
     int64_t r = begin;
@@ -194,8 +195,8 @@ struct ColumnReduce : ReduceArguments<Op, Input> {
     }
     for (; r < end; ++r) {
       const int64_t x = base + this->reduced.offset(0, r);
-      team.for_each(
-          width, [&](int64_t c) { acc[c] = op.combine(acc[c], op.map(input.load(x + c), r)); });
+      team.for_each(width,
+                    [&](int64_t c) { acc[c] = op.combine(acc[c], op.map(input.load(x + c), r)); });
     }
   }
 };
@@ -226,8 +227,12 @@ struct ThreadReduce : ReduceArguments<Op, Input> {
 };
 
 template <class Kernel>
-void launch_layout(const char* name, const Reduction& r, const ReducePlan& plan,
-                   const typename Kernel::Op& op, int64_t blocks, size_t shared_bytes,
+void launch_layout(const char* name,
+                   const Reduction& r,
+                   const ReducePlan& plan,
+                   const typename Kernel::Op& op,
+                   int64_t blocks,
+                   size_t shared_bytes,
                    cudaStream_t stream) {
   Kernel kernel;
   kernel.op = op;
@@ -260,8 +265,8 @@ void launch_reduce(const char* name, const Reduction& r, const Op& op, cudaStrea
       launch_layout<TeamKernel>(name, r, plan, op, blocks, 0, stream);
       break;
     case ReduceLayout::kColumns:
-      launch_layout<ColumnReduce<Op, Input>>(name, r, plan, op, blocks,
-                                             shared_size<Acc>(plan.tile), stream);
+      launch_layout<ColumnReduce<Op, Input>>(name, r, plan, op, blocks, shared_size<Acc>(plan.tile),
+                                             stream);
       break;
     case ReduceLayout::kThread:
       launch_layout<ThreadReduce<Op, Input>>(

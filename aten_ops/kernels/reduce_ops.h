@@ -114,9 +114,7 @@ template <class V>
 struct IndexedExtremumOp {
   using Acc = ValueAndIndex<V>;
   bool minimum;
-  ANVIL_DEVICE Acc identity() const {
-    return {lowest<V>(), std::numeric_limits<int64_t>::max()};
-  }
+  ANVIL_DEVICE Acc identity() const { return {lowest<V>(), std::numeric_limits<int64_t>::max()}; }
   ANVIL_DEVICE Acc map(V x, int64_t i) const { return {minimum ? reversed(x) : x, i}; }
   ANVIL_DEVICE Acc combine(Acc a, Acc b) const {
     const bool a_nan = is_nan(a.value);

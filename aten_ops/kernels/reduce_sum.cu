@@ -13,12 +13,17 @@ void sum(const char* name, const Reduction& r, bool mean, cudaStream_t stream) {
 
 void sum_or_mean(const char* name, const Reduction& r, bool mean, cudaStream_t stream) {
   switch (r.input_dtype) {
-    case ScalarType::Float: return sum<TypedInput<float>>(name, r, mean, stream);
-    case ScalarType::Half: return sum<TypedInput<Half>>(name, r, mean, stream);
-    case ScalarType::BFloat16: return sum<TypedInput<BFloat16>>(name, r, mean, stream);
-    case ScalarType::Double: return sum<TypedInput<double>>(name, r, mean, stream);
+    case ScalarType::Float:
+      return sum<TypedInput<float>>(name, r, mean, stream);
+    case ScalarType::Half:
+      return sum<TypedInput<Half>>(name, r, mean, stream);
+    case ScalarType::BFloat16:
+      return sum<TypedInput<BFloat16>>(name, r, mean, stream);
+    case ScalarType::Double:
+      return sum<TypedInput<double>>(name, r, mean, stream);
     case ScalarType::ComplexFloat:
-    case ScalarType::ComplexDouble: return sum<AnyInput<Complex<double>>>(name, r, mean, stream);
+    case ScalarType::ComplexDouble:
+      return sum<AnyInput<Complex<double>>>(name, r, mean, stream);
     case ScalarType::Bool:
     case ScalarType::Byte:
     case ScalarType::Char:
@@ -29,7 +34,8 @@ void sum_or_mean(const char* name, const Reduction& r, bool mean, cudaStream_t s
         return sum<AnyInput<int64_t>>(name, r, mean, stream);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   throw_not_implemented(name, r.input_dtype);
 }

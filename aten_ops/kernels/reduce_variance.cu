@@ -96,15 +96,17 @@ void variance(const Reduction& r, double correction, bool square_root, cudaStrea
 
 }  // namespace
 
-void reduce_variance(const Reduction& r, double correction, bool square_root,
-                     cudaStream_t stream) {
+void reduce_variance(const Reduction& r, double correction, bool square_root, cudaStream_t stream) {
   switch (r.input_dtype) {
-    case ScalarType::Float: return variance<TypedInput<float>>(r, correction, square_root, stream);
-    case ScalarType::Double: return variance<AnyInput<double>>(r, correction, square_root, stream);
+    case ScalarType::Float:
+      return variance<TypedInput<float>>(r, correction, square_root, stream);
+    case ScalarType::Double:
+      return variance<AnyInput<double>>(r, correction, square_root, stream);
     case ScalarType::Half:
     case ScalarType::BFloat16:
       return variance<AnyInput<float>>(r, correction, square_root, stream);
-    default: throw_not_implemented("var", r.input_dtype);
+    default:
+      throw_not_implemented("var", r.input_dtype);
   }
 }
 

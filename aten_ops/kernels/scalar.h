@@ -20,8 +20,7 @@ class Scalar {
         integer_(static_cast<int64_t>(value)),
         real_(static_cast<double>(value)),
         imag_(0) {}
-  Scalar(double value)
-      : kind_(Kind::kFloating), integer_(0), real_(value), imag_(0) {}
+  Scalar(double value) : kind_(Kind::kFloating), integer_(0), real_(value), imag_(0) {}
   Scalar(Complex<double> value)
       : kind_(Kind::kFloating), integer_(0), real_(value.real), imag_(value.imag) {}
 

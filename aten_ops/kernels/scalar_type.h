@@ -25,39 +25,39 @@ using c10::Half;
 
 // X(type, name): every element type that kernels read or write. The names and
 // numbers are c10::ScalarType's (checked where both are known, in Loops.h).
-#define ANVIL_FOR_EACH_SCALAR_TYPE(X)           \
-  X(uint8_t, Byte, 0)                           \
-  X(int8_t, Char, 1)                            \
-  X(int16_t, Short, 2)                          \
-  X(int32_t, Int, 3)                            \
-  X(int64_t, Long, 4)                           \
-  X(::anvil::kernels::Half, Half, 5)            \
-  X(float, Float, 6)                            \
-  X(double, Double, 7)                          \
-  X(::anvil::kernels::Complex<float>, ComplexFloat, 9)   \
-  X(::anvil::kernels::Complex<double>, ComplexDouble, 10) \
-  X(bool, Bool, 11)                             \
-  X(::anvil::kernels::BFloat16, BFloat16, 15)   \
-  X(::anvil::kernels::Float8_e5m2, Float8_e5m2, 23)       \
-  X(::anvil::kernels::Float8_e4m3fn, Float8_e4m3fn, 24)   \
-  X(::anvil::kernels::Float8_e5m2fnuz, Float8_e5m2fnuz, 25)     \
-  X(::anvil::kernels::Float8_e4m3fnuz, Float8_e4m3fnuz, 26)     \
-  X(uint16_t, UInt16, 27)                       \
-  X(uint32_t, UInt32, 28)                       \
+#define ANVIL_FOR_EACH_SCALAR_TYPE(X)                       \
+  X(uint8_t, Byte, 0)                                       \
+  X(int8_t, Char, 1)                                        \
+  X(int16_t, Short, 2)                                      \
+  X(int32_t, Int, 3)                                        \
+  X(int64_t, Long, 4)                                       \
+  X(::anvil::kernels::Half, Half, 5)                        \
+  X(float, Float, 6)                                        \
+  X(double, Double, 7)                                      \
+  X(::anvil::kernels::Complex<float>, ComplexFloat, 9)      \
+  X(::anvil::kernels::Complex<double>, ComplexDouble, 10)   \
+  X(bool, Bool, 11)                                         \
+  X(::anvil::kernels::BFloat16, BFloat16, 15)               \
+  X(::anvil::kernels::Float8_e5m2, Float8_e5m2, 23)         \
+  X(::anvil::kernels::Float8_e4m3fn, Float8_e4m3fn, 24)     \
+  X(::anvil::kernels::Float8_e5m2fnuz, Float8_e5m2fnuz, 25) \
+  X(::anvil::kernels::Float8_e4m3fnuz, Float8_e4m3fnuz, 26) \
+  X(uint16_t, UInt16, 27)                                   \
+  X(uint32_t, UInt32, 28)                                   \
   X(uint64_t, UInt64, 29)
 
 // The part of them on which torch computes; the others are only converted. Kept
 // short, because every strided kernel has a switch over it.
-#define ANVIL_FOR_EACH_ARITHMETIC_TYPE(X)     \
-  X(uint8_t, Byte, 0)                         \
-  X(int8_t, Char, 1)                          \
-  X(int16_t, Short, 2)                        \
-  X(int32_t, Int, 3)                          \
-  X(int64_t, Long, 4)                         \
-  X(::anvil::kernels::Half, Half, 5)          \
-  X(float, Float, 6)                          \
-  X(double, Double, 7)                        \
-  X(bool, Bool, 11)                           \
+#define ANVIL_FOR_EACH_ARITHMETIC_TYPE(X) \
+  X(uint8_t, Byte, 0)                     \
+  X(int8_t, Char, 1)                      \
+  X(int16_t, Short, 2)                    \
+  X(int32_t, Int, 3)                      \
+  X(int64_t, Long, 4)                     \
+  X(::anvil::kernels::Half, Half, 5)      \
+  X(float, Float, 6)                      \
+  X(double, Double, 7)                    \
+  X(bool, Bool, 11)                       \
   X(::anvil::kernels::BFloat16, BFloat16, 15)
 
 enum class ScalarType : int8_t {

@@ -162,8 +162,12 @@ void scan(const char* name, const Op& op, ScanShape shape, cudaStream_t stream) 
 }
 
 template <template <class> class Op>
-void scan_arithmetic(const char* name, const void* input, void* output, ScalarType dtype,
-                     ScanShape shape, cudaStream_t stream) {
+void scan_arithmetic(const char* name,
+                     const void* input,
+                     void* output,
+                     ScalarType dtype,
+                     ScanShape shape,
+                     cudaStream_t stream) {
   const auto run = [&](auto op) {
     op.tensors = ScanTensors{input, output, nullptr, dtype};
     scan(name, op, shape, stream);
@@ -179,8 +183,14 @@ void scan_arithmetic(const char* name, const void* input, void* output, ScalarTy
   }
 }
 
-void scan_extremum(const char* name, const void* input, void* values, void* indices,
-                   ScalarType dtype, bool minimum, ScanShape shape, cudaStream_t stream) {
+void scan_extremum(const char* name,
+                   const void* input,
+                   void* values,
+                   void* indices,
+                   ScalarType dtype,
+                   bool minimum,
+                   ScanShape shape,
+                   cudaStream_t stream) {
   const ScanTensors tensors{input, values, static_cast<int64_t*>(indices), dtype};
   if (is_floating_dtype(dtype)) {
     scan(name, CumulativeExtremumOp<double>{tensors, minimum}, shape, stream);
@@ -191,31 +201,38 @@ void scan_extremum(const char* name, const void* input, void* values, void* indi
   }
 }
 
-void cumsum(const void* input, void* output, ScalarType dtype, ScanShape shape,
-            cudaStream_t stream) {
+void cumsum(
+    const void* input, void* output, ScalarType dtype, ScanShape shape, cudaStream_t stream) {
   scan_arithmetic<CumsumOp>("cumsum", input, output, dtype, shape, stream);
 }
 
-void cumprod(const void* input, void* output, ScalarType dtype, ScanShape shape,
-             cudaStream_t stream) {
+void cumprod(
+    const void* input, void* output, ScalarType dtype, ScanShape shape, cudaStream_t stream) {
   scan_arithmetic<CumprodOp>("cumprod", input, output, dtype, shape, stream);
 }
 
-void logcumsumexp(const void* input, void* output, ScalarType dtype, ScanShape shape,
-                  cudaStream_t stream) {
+void logcumsumexp(
+    const void* input, void* output, ScalarType dtype, ScanShape shape, cudaStream_t stream) {
   if (!is_floating_dtype(dtype)) {
     throw_not_implemented("logcumsumexp", dtype);
   }
-  scan("logcumsumexp", LogcumsumexpOp{{ScanTensors{input, output, nullptr, dtype}}}, shape,
-       stream);
+  scan("logcumsumexp", LogcumsumexpOp{{ScanTensors{input, output, nullptr, dtype}}}, shape, stream);
 }
 
-void cummax(const void* input, void* values, void* indices, ScalarType dtype, ScanShape shape,
+void cummax(const void* input,
+            void* values,
+            void* indices,
+            ScalarType dtype,
+            ScanShape shape,
             cudaStream_t stream) {
   scan_extremum("cummax", input, values, indices, dtype, false, shape, stream);
 }
 
-void cummin(const void* input, void* values, void* indices, ScalarType dtype, ScanShape shape,
+void cummin(const void* input,
+            void* values,
+            void* indices,
+            ScalarType dtype,
+            ScanShape shape,
             cudaStream_t stream) {
   scan_extremum("cummin", input, values, indices, dtype, true, shape, stream);
 }

@@ -25,14 +25,13 @@ struct ScanKernels {
   void (&cumsum)(const void* input, void* output, ScalarType dtype, ScanShape, cudaStream_t);
   void (&cumprod)(const void* input, void* output, ScalarType dtype, ScanShape, cudaStream_t);
   // log(sum(exp(x))), floating types.
-  void (&logcumsumexp)(const void* input, void* output, ScalarType dtype, ScanShape,
-                       cudaStream_t);
+  void (&logcumsumexp)(const void* input, void* output, ScalarType dtype, ScanShape, cudaStream_t);
   // Real types. indices: int64, the last position of the extremum so far. NaN
   // is the extremum.
-  void (&cummax)(const void* input, void* values, void* indices, ScalarType dtype, ScanShape,
-                 cudaStream_t);
-  void (&cummin)(const void* input, void* values, void* indices, ScalarType dtype, ScanShape,
-                 cudaStream_t);
+  void (&cummax)(
+      const void* input, void* values, void* indices, ScalarType dtype, ScanShape, cudaStream_t);
+  void (&cummin)(
+      const void* input, void* values, void* indices, ScalarType dtype, ScanShape, cudaStream_t);
 };
 
 extern const ScanKernels scan_kernels;

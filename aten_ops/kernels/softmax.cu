@@ -49,13 +49,12 @@ struct SoftmaxRows {
       const Acc sum = team.reduce(dim, Acc(0), Add{},
                                   [&](int64_t i) { return math::exp(Acc(values[i]) - max); });
       const Acc log_sum = math::log(sum);
-      team.for_each(
-          dim, [&](int64_t i) { y[i] = static_cast<Out>(Acc(values[i]) - max - log_sum); });
+      team.for_each(dim,
+                    [&](int64_t i) { y[i] = static_cast<Out>(Acc(values[i]) - max - log_sum); });
     } else {
       team.for_each(dim, [&](int64_t i) { values[i] = math::exp(Acc(values[i]) - max); });
       team.sync();
-      const Acc sum =
-          team.reduce(dim, Acc(0), Add{}, [&](int64_t i) { return Acc(values[i]); });
+      const Acc sum = team.reduce(dim, Acc(0), Add{}, [&](int64_t i) { return Acc(values[i]); });
       const Acc scale = Acc(1) / sum;
       team.for_each(dim, [&](int64_t i) { y[i] = static_cast<Out>(Acc(values[i]) * scale); });
     }
@@ -64,17 +63,14 @@ struct SoftmaxRows {
 
   template <class Team>
   ANVIL_DEVICE void in_passes(Team& team, const T* x, Out* y) const {
-    const Acc max = team.reduce_contiguous(x, dim, -std::numeric_limits<Acc>::infinity(),
-                                           Maximum{},
+    const Acc max = team.reduce_contiguous(x, dim, -std::numeric_limits<Acc>::infinity(), Maximum{},
                                            [&](T v, int64_t) { return static_cast<Acc>(v); });
     const Acc sum = team.reduce_contiguous(
-        x, dim, Acc(0), Add{},
-        [&](T v, int64_t) { return math::exp(static_cast<Acc>(v) - max); });
+        x, dim, Acc(0), Add{}, [&](T v, int64_t) { return math::exp(static_cast<Acc>(v) - max); });
     if constexpr (kLog) {
       const Acc log_sum = math::log(sum);
-      team.for_each(dim, [&](int64_t i) {
-        y[i] = static_cast<Out>(static_cast<Acc>(x[i]) - max - log_sum);
-      });
+      team.for_each(
+          dim, [&](int64_t i) { y[i] = static_cast<Out>(static_cast<Acc>(x[i]) - max - log_sum); });
     } else {
       const Acc scale = Acc(1) / sum;
       team.for_each(dim, [&](int64_t i) {
@@ -126,8 +122,8 @@ struct SoftmaxColumns {
         Out* out = y + d * shape.inner;
         team.for_each(width, [&](int64_t c) {
           const Acc shifted = static_cast<Acc>(row[c]) - Acc(maxima[c]);
-          out[c] = static_cast<Out>(kLog ? shifted - Acc(sums[c])
-                                         : math::exp(shifted) * Acc(sums[c]));
+          out[c] =
+              static_cast<Out>(kLog ? shifted - Acc(sums[c]) : math::exp(shifted) * Acc(sums[c]));
         });
       }
     }
@@ -137,8 +133,8 @@ struct SoftmaxColumns {
 namespace {
 
 template <class T, class Out, bool kLog>
-void launch_forward(const char* name, const void* input, void* output, SoftmaxShape shape,
-                    cudaStream_t stream) {
+void launch_forward(
+    const char* name, const void* input, void* output, SoftmaxShape shape, cudaStream_t stream) {
   using Acc = Accumulate<T>;
   const T* x = static_cast<const T*>(input);
   Out* y = static_cast<Out*>(output);
@@ -163,8 +159,13 @@ void launch_forward(const char* name, const void* input, void* output, SoftmaxSh
 }
 
 template <bool kLog>
-void forward(const char* name, const void* input, ScalarType input_dtype, void* output,
-             ScalarType output_dtype, SoftmaxShape shape, cudaStream_t stream) {
+void forward(const char* name,
+             const void* input,
+             ScalarType input_dtype,
+             void* output,
+             ScalarType output_dtype,
+             SoftmaxShape shape,
+             cudaStream_t stream) {
   dispatch(FloatingTypes{}, input_dtype, name, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (is_reduced_v<T> && output_dtype == ScalarType::Float) {
@@ -177,13 +178,21 @@ void forward(const char* name, const void* input, ScalarType input_dtype, void* 
 
 }  // namespace
 
-void softmax(const void* input, ScalarType input_dtype, void* output, ScalarType output_dtype,
-             SoftmaxShape shape, cudaStream_t stream) {
+void softmax(const void* input,
+             ScalarType input_dtype,
+             void* output,
+             ScalarType output_dtype,
+             SoftmaxShape shape,
+             cudaStream_t stream) {
   forward<false>("softmax", input, input_dtype, output, output_dtype, shape, stream);
 }
 
-void log_softmax(const void* input, ScalarType input_dtype, void* output,
-                 ScalarType output_dtype, SoftmaxShape shape, cudaStream_t stream) {
+void log_softmax(const void* input,
+                 ScalarType input_dtype,
+                 void* output,
+                 ScalarType output_dtype,
+                 SoftmaxShape shape,
+                 cudaStream_t stream) {
   forward<true>("log_softmax", input, input_dtype, output, output_dtype, shape, stream);
 }
 

@@ -21,16 +21,33 @@ struct SoftmaxShape {
 // float.
 struct SoftmaxKernels {
   // output = softmax(input). Dtypes are equal, or half or bfloat16 to float.
-  void (&softmax)(const void* input, ScalarType input_dtype, void* output,
-                  ScalarType output_dtype, SoftmaxShape, cudaStream_t);
-  void (&log_softmax)(const void* input, ScalarType input_dtype, void* output,
-                      ScalarType output_dtype, SoftmaxShape, cudaStream_t);
+  void (&softmax)(const void* input,
+                  ScalarType input_dtype,
+                  void* output,
+                  ScalarType output_dtype,
+                  SoftmaxShape,
+                  cudaStream_t);
+  void (&log_softmax)(const void* input,
+                      ScalarType input_dtype,
+                      void* output,
+                      ScalarType output_dtype,
+                      SoftmaxShape,
+                      cudaStream_t);
   // grad_output and output have `dtype`; grad_input the same, or half or
   // bfloat16 where `dtype` is float.
-  void (&softmax_backward)(const void* grad_output, const void* output, ScalarType dtype,
-                           void* grad_input, ScalarType input_dtype, SoftmaxShape, cudaStream_t);
-  void (&log_softmax_backward)(const void* grad_output, const void* output, ScalarType dtype,
-                               void* grad_input, ScalarType input_dtype, SoftmaxShape,
+  void (&softmax_backward)(const void* grad_output,
+                           const void* output,
+                           ScalarType dtype,
+                           void* grad_input,
+                           ScalarType input_dtype,
+                           SoftmaxShape,
+                           cudaStream_t);
+  void (&log_softmax_backward)(const void* grad_output,
+                               const void* output,
+                               ScalarType dtype,
+                               void* grad_input,
+                               ScalarType input_dtype,
+                               SoftmaxShape,
                                cudaStream_t);
 };
 

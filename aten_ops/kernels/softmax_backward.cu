@@ -74,8 +74,8 @@ struct SoftmaxBackwardColumns {
         const T* grad = grad_output + base + d * shape.inner;
         const T* y = output + base + d * shape.inner;
         team.for_each(width, [&](int64_t c) {
-          sums[c] = Acc(sums[c]) +
-                    Gradient::term(static_cast<Acc>(grad[c]), static_cast<Acc>(y[c]));
+          sums[c] =
+              Acc(sums[c]) + Gradient::term(static_cast<Acc>(grad[c]), static_cast<Acc>(y[c]));
         });
       }
       for (int64_t d = 0; d < shape.dim; ++d) {
@@ -83,8 +83,8 @@ struct SoftmaxBackwardColumns {
         const T* y = output + base + d * shape.inner;
         In* out = grad_input + base + d * shape.inner;
         team.for_each(width, [&](int64_t c) {
-          out[c] = static_cast<In>(Gradient::value(static_cast<Acc>(grad[c]),
-                                                   static_cast<Acc>(y[c]), Acc(sums[c])));
+          out[c] = static_cast<In>(
+              Gradient::value(static_cast<Acc>(grad[c]), static_cast<Acc>(y[c]), Acc(sums[c])));
         });
       }
     }
@@ -94,8 +94,12 @@ struct SoftmaxBackwardColumns {
 namespace {
 
 template <class T, class In, bool kLog>
-void launch_backward(const char* name, const void* grad_output, const void* output,
-                     void* grad_input, SoftmaxShape shape, cudaStream_t stream) {
+void launch_backward(const char* name,
+                     const void* grad_output,
+                     const void* output,
+                     void* grad_input,
+                     SoftmaxShape shape,
+                     cudaStream_t stream) {
   const T* grad = static_cast<const T*>(grad_output);
   const T* y = static_cast<const T*>(output);
   In* out = static_cast<In*>(grad_input);
@@ -116,8 +120,13 @@ void launch_backward(const char* name, const void* grad_output, const void* outp
 }
 
 template <bool kLog>
-void backward(const char* name, const void* grad_output, const void* output, ScalarType dtype,
-              void* grad_input, ScalarType input_dtype, SoftmaxShape shape,
+void backward(const char* name,
+              const void* grad_output,
+              const void* output,
+              ScalarType dtype,
+              void* grad_input,
+              ScalarType input_dtype,
+              SoftmaxShape shape,
               cudaStream_t stream) {
   if (dtype == ScalarType::Float && input_dtype == ScalarType::Half) {
     launch_backward<float, Half, kLog>(name, grad_output, output, grad_input, shape, stream);
@@ -133,18 +142,26 @@ void backward(const char* name, const void* grad_output, const void* output, Sca
 
 }  // namespace
 
-void softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
-                      void* grad_input, ScalarType input_dtype, SoftmaxShape shape,
+void softmax_backward(const void* grad_output,
+                      const void* output,
+                      ScalarType dtype,
+                      void* grad_input,
+                      ScalarType input_dtype,
+                      SoftmaxShape shape,
                       cudaStream_t stream) {
   backward<false>("softmax_backward", grad_output, output, dtype, grad_input, input_dtype, shape,
                   stream);
 }
 
-void log_softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
-                          void* grad_input, ScalarType input_dtype, SoftmaxShape shape,
+void log_softmax_backward(const void* grad_output,
+                          const void* output,
+                          ScalarType dtype,
+                          void* grad_input,
+                          ScalarType input_dtype,
+                          SoftmaxShape shape,
                           cudaStream_t stream) {
-  backward<true>("log_softmax_backward", grad_output, output, dtype, grad_input, input_dtype,
-                 shape, stream);
+  backward<true>("log_softmax_backward", grad_output, output, dtype, grad_input, input_dtype, shape,
+                 stream);
 }
 
 }  // namespace anvil::kernels

@@ -19,13 +19,31 @@ inline int row_threads(int64_t elements, int most = 256) {
   return threads;
 }
 
-void softmax(const void* input, ScalarType input_dtype, void* output, ScalarType output_dtype,
-             SoftmaxShape, cudaStream_t);
-void log_softmax(const void* input, ScalarType input_dtype, void* output,
-                 ScalarType output_dtype, SoftmaxShape, cudaStream_t);
-void softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
-                      void* grad_input, ScalarType input_dtype, SoftmaxShape, cudaStream_t);
-void log_softmax_backward(const void* grad_output, const void* output, ScalarType dtype,
-                          void* grad_input, ScalarType input_dtype, SoftmaxShape, cudaStream_t);
+void softmax(const void* input,
+             ScalarType input_dtype,
+             void* output,
+             ScalarType output_dtype,
+             SoftmaxShape,
+             cudaStream_t);
+void log_softmax(const void* input,
+                 ScalarType input_dtype,
+                 void* output,
+                 ScalarType output_dtype,
+                 SoftmaxShape,
+                 cudaStream_t);
+void softmax_backward(const void* grad_output,
+                      const void* output,
+                      ScalarType dtype,
+                      void* grad_input,
+                      ScalarType input_dtype,
+                      SoftmaxShape,
+                      cudaStream_t);
+void log_softmax_backward(const void* grad_output,
+                          const void* output,
+                          ScalarType dtype,
+                          void* grad_input,
+                          ScalarType input_dtype,
+                          SoftmaxShape,
+                          cudaStream_t);
 
 }  // namespace anvil::kernels

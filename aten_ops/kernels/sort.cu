@@ -77,7 +77,9 @@ struct SortRuns {
   }
 
  private:
-  ANVIL_DEVICE bool out_of_order(const V* keys, const int32_t* positions, int64_t a,
+  ANVIL_DEVICE bool out_of_order(const V* keys,
+                                 const int32_t* positions,
+                                 int64_t a,
                                  int64_t b) const {
     return order.less(keys[b], keys[a]) ||
            (!order.less(keys[a], keys[b]) && positions[b] < positions[a]);
@@ -180,8 +182,13 @@ size_t values_bytes(ScalarType dtype, int64_t numel) {
 }
 
 template <class V>
-void sort_rows(SortedRows from, SortedRows output, SortedRows scratch, int64_t rows,
-               int64_t length, SortOrder<V> order, cudaStream_t stream) {
+void sort_rows(SortedRows from,
+               SortedRows output,
+               SortedRows scratch,
+               int64_t rows,
+               int64_t length,
+               SortOrder<V> order,
+               cudaStream_t stream) {
   const int64_t runs = (length + kSortRun - 1) / kSortRun;
   SortedRows to = merge_passes(length) % 2 == 0 ? output : scratch;
   SortedRows other = merge_passes(length) % 2 == 0 ? scratch : output;
@@ -200,14 +207,20 @@ void sort_rows(SortedRows from, SortedRows output, SortedRows scratch, int64_t r
 }
 
 size_t sort_scratch_bytes(ScalarType dtype, int64_t rows, int64_t length) {
-  return merge_passes(length) == 0
-             ? 0
-             : values_bytes(dtype, rows * length) +
-                   static_cast<size_t>(rows * length) * sizeof(int64_t);
+  return merge_passes(length) == 0 ? 0
+                                   : values_bytes(dtype, rows * length) +
+                                         static_cast<size_t>(rows * length) * sizeof(int64_t);
 }
 
-void sort(const void* input, void* values, void* indices, ScalarType dtype, int64_t rows,
-          int64_t length, bool descending, void* scratch, cudaStream_t stream) {
+void sort(const void* input,
+          void* values,
+          void* indices,
+          ScalarType dtype,
+          int64_t rows,
+          int64_t length,
+          bool descending,
+          void* scratch,
+          cudaStream_t stream) {
   const SortedRows from{const_cast<void*>(input), nullptr, dtype};
   const SortedRows output{values, static_cast<int64_t*>(indices), dtype};
   SortedRows buffer{nullptr, nullptr, dtype};

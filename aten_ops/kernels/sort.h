@@ -18,8 +18,15 @@ struct SortKernels {
   // positions in the row that they come from. Stable; NaN is larger than all
   // other values. Enqueues on `stream` and returns at once: one kernel for each
   // doubling of the sorted runs.
-  void (&sort)(const void* input, void* values, void* indices, ScalarType dtype, int64_t rows,
-               int64_t length, bool descending, void* scratch, cudaStream_t);
+  void (&sort)(const void* input,
+               void* values,
+               void* indices,
+               ScalarType dtype,
+               int64_t rows,
+               int64_t length,
+               bool descending,
+               void* scratch,
+               cudaStream_t);
 };
 
 extern const SortKernels sort_kernels;

@@ -39,20 +39,31 @@ template <class T>
 ThroughFunction find_through(ScalarType dtype) {
   if constexpr (std::is_same_v<T, float>) {
     switch (dtype) {
-      case ScalarType::Half: return &visit<Half, T>;
-      case ScalarType::BFloat16: return &visit<BFloat16, T>;
-      default: return nullptr;
+      case ScalarType::Half:
+        return &visit<Half, T>;
+      case ScalarType::BFloat16:
+        return &visit<BFloat16, T>;
+      default:
+        return nullptr;
     }
   } else if constexpr (std::is_same_v<T, int64_t>) {
     switch (dtype) {
-      case ScalarType::Byte: return &visit<uint8_t, T>;
-      case ScalarType::Char: return &visit<int8_t, T>;
-      case ScalarType::Short: return &visit<int16_t, T>;
-      case ScalarType::Int: return &visit<int32_t, T>;
-      case ScalarType::UInt16: return &visit<uint16_t, T>;
-      case ScalarType::UInt32: return &visit<uint32_t, T>;
-      case ScalarType::Bool: return &visit<bool, T>;
-      default: return nullptr;
+      case ScalarType::Byte:
+        return &visit<uint8_t, T>;
+      case ScalarType::Char:
+        return &visit<int8_t, T>;
+      case ScalarType::Short:
+        return &visit<int16_t, T>;
+      case ScalarType::Int:
+        return &visit<int32_t, T>;
+      case ScalarType::UInt16:
+        return &visit<uint16_t, T>;
+      case ScalarType::UInt32:
+        return &visit<uint32_t, T>;
+      case ScalarType::Bool:
+        return &visit<bool, T>;
+      default:
+        return nullptr;
     }
   }
   return nullptr;
@@ -63,18 +74,20 @@ ThroughFunction find_through(ScalarType dtype) {
 #define ANVIL_CASE(To, name, value) \
   case ScalarType::name:            \
     return &store<To, From>;
-#define ANVIL_DEFINE(T)                               \
-  template <>                                         \
-  StoreFunction store_function<T>(ScalarType dtype) { \
-    using From = T;                                   \
-    switch (dtype) {                                  \
-      ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_CASE)          \
-      default:                                        \
-        return nullptr;                               \
-    }                                                 \
-  }                                                   \
-  template <>                                         \
-  ThroughFunction through_function<T>(ScalarType dtype) { return find_through<T>(dtype); }
+#define ANVIL_DEFINE(T)                                   \
+  template <>                                             \
+  StoreFunction store_function<T>(ScalarType dtype) {     \
+    using From = T;                                       \
+    switch (dtype) {                                      \
+      ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_CASE)              \
+      default:                                            \
+        return nullptr;                                   \
+    }                                                     \
+  }                                                       \
+  template <>                                             \
+  ThroughFunction through_function<T>(ScalarType dtype) { \
+    return find_through<T>(dtype);                        \
+  }
 ANVIL_FOR_EACH_COMPUTE_TYPE(ANVIL_DEFINE)
 #undef ANVIL_DEFINE
 #define ANVIL_DEFINE(T)                                         \

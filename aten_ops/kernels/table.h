@@ -12,29 +12,29 @@ namespace anvil::kernels {
 
 // X(Type, name): a family, whose struct TypeKernels <name>.h declares.
 #define ANVIL_FOR_EACH_KERNEL_FAMILY(X) \
-  X(Activation, activation) \
-  X(Assertion, assertion) \
-  X(BatchNorm, batch_norm) \
-  X(Binary, binary) \
-  X(Concat, concat) \
-  X(Copy, copy) \
-  X(Dropout, dropout) \
-  X(Fill, fill) \
-  X(Foreach, foreach) \
-  X(Index, index) \
-  X(LayerNorm, layer_norm) \
-  X(NllLoss, nll_loss) \
-  X(Nonzero, nonzero) \
-  X(Pointwise, pointwise) \
-  X(Pooling, pooling) \
-  X(RadixSort, radix_sort) \
-  X(Random, random) \
-  X(Range, range) \
-  X(Reduce, reduce) \
-  X(Scan, scan) \
-  X(Softmax, softmax) \
-  X(Sort, sort) \
-  X(Triangular, triangular) \
+  X(Activation, activation)             \
+  X(Assertion, assertion)               \
+  X(BatchNorm, batch_norm)              \
+  X(Binary, binary)                     \
+  X(Concat, concat)                     \
+  X(Copy, copy)                         \
+  X(Dropout, dropout)                   \
+  X(Fill, fill)                         \
+  X(Foreach, foreach)                   \
+  X(Index, index)                       \
+  X(LayerNorm, layer_norm)              \
+  X(NllLoss, nll_loss)                  \
+  X(Nonzero, nonzero)                   \
+  X(Pointwise, pointwise)               \
+  X(Pooling, pooling)                   \
+  X(RadixSort, radix_sort)              \
+  X(Random, random)                     \
+  X(Range, range)                       \
+  X(Reduce, reduce)                     \
+  X(Scan, scan)                         \
+  X(Softmax, softmax)                   \
+  X(Sort, sort)                         \
+  X(Triangular, triangular)             \
   X(Unary, unary)
 
 #define ANVIL_DECLARE(Type, name) struct Type##Kernels;

@@ -76,8 +76,7 @@ class SimtTeam {
   }
 
   template <class T, class Combine, class Row, class F>
-  ANVIL_SIMT T reduce2d(
-      int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
+  ANVIL_SIMT T reduce2d(int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
     T value = identity;
     for (int64_t flat = simt::thread(); flat < outer * inner; flat += simt::threads()) {
       const int64_t o = divide(flat, inner);
@@ -174,9 +173,9 @@ class SimtTeam {
   template <class T, class F>
   ANVIL_SIMT void atomic_update(T* pointer, int64_t i, F f) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
-    using Word = std::conditional_t<
-        sizeof(T) == 2, unsigned short,
-        std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>>;
+    using Word =
+        std::conditional_t<sizeof(T) == 2, unsigned short,
+                           std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>>;
     Word* word = reinterpret_cast<Word*>(pointer + i);
     Word expected = simt::relaxed_load(word);
     while (true) {

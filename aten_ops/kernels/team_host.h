@@ -87,20 +87,18 @@ class HostTeam {
   }
 
   template <class T, class Combine, class Row, class F>
-  ANVIL_DEVICE T reduce2d(
-      int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
+  ANVIL_DEVICE T reduce2d(int64_t outer, int64_t inner, T identity, Combine combine, Row row, F f) {
     T total = identity;
     for (int64_t o = 0; o < outer; ++o) {
       const auto of_row = row(o);
-      total = combine(
-          total, reduce(inner, identity, combine, [&](int64_t i) { return f(of_row, o, i); }));
+      total = combine(total,
+                      reduce(inner, identity, combine, [&](int64_t i) { return f(of_row, o, i); }));
     }
     return total;
   }
 
   template <class T, class Combine, class Load, class Store>
-  ANVIL_DEVICE void inclusive_scan(
-      int64_t n, T identity, Combine combine, Load load, Store store) {
+  ANVIL_DEVICE void inclusive_scan(int64_t n, T identity, Combine combine, Load load, Store store) {
     T running = identity;
     for (int64_t i = 0; i < n; ++i) {
       running = combine(running, load(i));

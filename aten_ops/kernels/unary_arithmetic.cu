@@ -8,9 +8,9 @@
 namespace anvil::kernels::unary {
 
 // Defines the operator NAME by the functor FUNCTOR for the types in LIST.
-#define ANVIL_UNARY(NAME, FUNCTOR, LIST)                         \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
-    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+#define ANVIL_UNARY(NAME, FUNCTOR, LIST)                     \
+  void NAME(const Iterator& iterator, cudaStream_t stream) { \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
   }
 
 struct Abs {

@@ -5,15 +5,15 @@
 
 namespace anvil::kernels::unary {
 
-#define ANVIL_UNARY_MATH(NAME, FUNCTOR, LIST)                    \
-  struct FUNCTOR {                                               \
-    template <class T>                                           \
-    ANVIL_DEVICE T operator()(T x) const {                       \
-      return math::NAME(x);                                      \
-    }                                                            \
-  };                                                             \
-  void NAME(const Iterator& iterator, cudaStream_t stream) {     \
-    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});       \
+#define ANVIL_UNARY_MATH(NAME, FUNCTOR, LIST)                \
+  struct FUNCTOR {                                           \
+    template <class T>                                       \
+    ANVIL_DEVICE T operator()(T x) const {                   \
+      return math::NAME(x);                                  \
+    }                                                        \
+  };                                                         \
+  void NAME(const Iterator& iterator, cudaStream_t stream) { \
+    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
   }
 
 ANVIL_UNARY_MATH(acos, Acos, Floating)

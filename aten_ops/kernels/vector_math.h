@@ -10,10 +10,10 @@
 
 #define ANVIL_SIMD __attribute__((simd("notinbranch")))
 extern "C" {
-#define ANVIL_VECTOR_UNARY(name)                  \
+#define ANVIL_VECTOR_UNARY(name)                   \
   ANVIL_SIMD extern float name##f(float) noexcept; \
   ANVIL_SIMD extern double name(double) noexcept;
-#define ANVIL_VECTOR_BINARY(name)                        \
+#define ANVIL_VECTOR_BINARY(name)                         \
   ANVIL_SIMD extern float name##f(float, float) noexcept; \
   ANVIL_SIMD extern double name(double, double) noexcept;
 

@@ -72,7 +72,10 @@ using anvil::native::to_scalar;
 
 const anvil::kernels::ActivationKernels& kernels() { return anvil::kernels::table().activation; }
 
-void elu_kernel(TensorIteratorBase& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
+void elu_kernel(TensorIteratorBase& iter,
+                const Scalar& alpha,
+                const Scalar& scale,
+                const Scalar& input_scale) {
   launch(iter, kernels().elu, to_scalar(alpha), to_scalar(scale), to_scalar(input_scale));
 }
 void elu_backward_kernel(TensorIteratorBase& iter,
@@ -124,9 +127,7 @@ void silu_backward_kernel(TensorIteratorBase& iter) { launch(iter, kernels().sil
 void mish_kernel(TensorIteratorBase& iter) { launch(iter, kernels().mish); }
 void mish_backward_kernel(TensorIterator& iter) { launch(iter, kernels().mish_backward); }
 void prelu_kernel(TensorIterator& iter) { launch(iter, kernels().prelu); }
-void sigmoid_backward_kernel(TensorIteratorBase& iter) {
-  launch(iter, kernels().sigmoid_backward);
-}
+void sigmoid_backward_kernel(TensorIteratorBase& iter) { launch(iter, kernels().sigmoid_backward); }
 void tanh_backward_kernel(TensorIteratorBase& iter) { launch(iter, kernels().tanh_backward); }
 
 }  // namespace

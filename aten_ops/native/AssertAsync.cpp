@@ -15,8 +15,8 @@ void _assert_async_msg(const at::Tensor& self, std::string_view assert_msg) {
   TORCH_CHECK(self.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(self.numel() < 2, "Boolean value of Tensor with more than one value is ambiguous");
   const at::Tensor condition = self.scalar_type() == at::kBool ? self : self.ne(0);
-  kernels::table().assertion.check(
-      condition.const_data_ptr<bool>(), std::string(assert_msg).c_str(), getCurrentStream());
+  kernels::table().assertion.check(condition.const_data_ptr<bool>(),
+                                   std::string(assert_msg).c_str(), getCurrentStream());
 }
 
 void _assert_async(const at::Tensor& self) {

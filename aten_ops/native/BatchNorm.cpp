@@ -54,8 +54,7 @@ void check_vector(const char* what, const at::Tensor& vector, const at::Tensor& 
 }
 
 // Biased variance and mean of each channel.
-void batch_statistics(const at::Tensor& input, const at::Tensor& variance,
-                      const at::Tensor& mean) {
+void batch_statistics(const at::Tensor& input, const at::Tensor& variance, const at::Tensor& mean) {
   at::native::DimMask mask;
   mask.flip();
   mask[1] = false;
@@ -68,11 +67,14 @@ void batch_statistics(const at::Tensor& input, const at::Tensor& variance,
 
 // What is left to do with a channel's variance (in `invstd`) and mean: the
 // running statistics, and 1 / sqrt(variance + eps).
-void finish_statistics(const at::Tensor& input, const at::Tensor& mean, const at::Tensor& invstd,
-                       const at::Tensor& running_mean, const at::Tensor& running_var,
-                       double momentum, double eps) {
-  const at::ScalarType dtype =
-      parameter_dtype("batch_norm", input, {&running_mean, &running_var});
+void finish_statistics(const at::Tensor& input,
+                       const at::Tensor& mean,
+                       const at::Tensor& invstd,
+                       const at::Tensor& running_mean,
+                       const at::Tensor& running_var,
+                       double momentum,
+                       double eps) {
+  const at::ScalarType dtype = parameter_dtype("batch_norm", input, {&running_mean, &running_var});
   TORCH_CHECK((!running_mean.defined() || running_mean.is_contiguous()) &&
                   (!running_var.defined() || running_var.is_contiguous()),
               "batch_norm: expected contiguous running statistics");
@@ -90,13 +92,16 @@ void finish_statistics(const at::Tensor& input, const at::Tensor& mean, const at
       getCurrentStream());
 }
 
-void statistics_from_running(const at::Tensor& input, const at::Tensor& running_mean,
-                             const at::Tensor& running_var, double eps, const at::Tensor& mean,
+void statistics_from_running(const at::Tensor& input,
+                             const at::Tensor& running_mean,
+                             const at::Tensor& running_var,
+                             double eps,
+                             const at::Tensor& mean,
                              const at::Tensor& invstd) {
-  TORCH_CHECK(running_mean.defined() && running_var.defined(),
-              "batch_norm: expected running_mean and running_var to be defined when training=False");
-  const at::ScalarType dtype =
-      parameter_dtype("batch_norm", input, {&running_mean, &running_var});
+  TORCH_CHECK(
+      running_mean.defined() && running_var.defined(),
+      "batch_norm: expected running_mean and running_var to be defined when training=False");
+  const at::ScalarType dtype = parameter_dtype("batch_norm", input, {&running_mean, &running_var});
   const at::Tensor running_mean_ = running_mean.contiguous();
   const at::Tensor running_var_ = running_var.contiguous();
   kernels::table().batch_norm.statistics_from_running(
@@ -120,10 +125,17 @@ at::Tensor defined_or_empty(const std::optional<at::Tensor>& tensor) {
 }  // namespace
 
 std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
-    const at::Tensor& input, const std::optional<at::Tensor>& weight_opt,
-    const std::optional<at::Tensor>& bias_opt, const std::optional<at::Tensor>& running_mean_opt,
-    const std::optional<at::Tensor>& running_var_opt, bool training, double momentum, double eps,
-    at::Tensor& out, at::Tensor& save_mean, at::Tensor& save_invstd) {
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight_opt,
+    const std::optional<at::Tensor>& bias_opt,
+    const std::optional<at::Tensor>& running_mean_opt,
+    const std::optional<at::Tensor>& running_var_opt,
+    bool training,
+    double momentum,
+    double eps,
+    at::Tensor& out,
+    at::Tensor& save_mean,
+    at::Tensor& save_invstd) {
   check_input(input);
   const at::Tensor weight = contiguous_or_undefined(weight_opt);
   const at::Tensor bias = contiguous_or_undefined(bias_opt);
@@ -171,9 +183,14 @@ std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm(
-    const at::Tensor& input, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& running_mean,
-    const std::optional<at::Tensor>& running_var, bool training, double momentum, double eps) {
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var,
+    bool training,
+    double momentum,
+    double eps) {
   check_input(input);
   at::Tensor out = at::empty_like(input, input.options(), walked_format(input));
   const auto options = input.options().dtype(statistics_dtype(input));
@@ -185,31 +202,45 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm(
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> _native_batch_norm_legit(
-    const at::Tensor& input, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, at::Tensor& running_mean, at::Tensor& running_var,
-    bool training, double momentum, double eps) {
-  return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum,
-                           eps);
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    at::Tensor& running_mean,
+    at::Tensor& running_var,
+    bool training,
+    double momentum,
+    double eps) {
+  return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> _native_batch_norm_legit_no_stats(
-    const at::Tensor& input, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, bool training, double momentum, double eps) {
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    bool training,
+    double momentum,
+    double eps) {
   return native_batch_norm(input, weight, bias, {}, {}, training, momentum, eps);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> _batch_norm_with_update(
-    const at::Tensor& input, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, at::Tensor& running_mean, at::Tensor& running_var,
-    double momentum, double eps) {
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    at::Tensor& running_mean,
+    at::Tensor& running_var,
+    double momentum,
+    double eps) {
   auto [out, save_mean, save_invstd] = native_batch_norm(
       input, weight, bias, running_mean, running_var, /*training=*/true, momentum, eps);
   return {out, save_mean, save_invstd, at::empty({0}, input.options().dtype(at::kByte))};
 }
 
 std::tuple<at::Tensor, at::Tensor> batch_norm_update_stats(
-    const at::Tensor& input, const std::optional<at::Tensor>& running_mean,
-    const std::optional<at::Tensor>& running_var, double momentum) {
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var,
+    double momentum) {
   check_input(input);
   const auto options = input.options().dtype(statistics_dtype(input));
   at::Tensor mean = at::empty({input.size(1)}, options);
@@ -222,11 +253,15 @@ std::tuple<at::Tensor, at::Tensor> batch_norm_update_stats(
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm_backward(
-    const at::Tensor& grad_out, const at::Tensor& input, const std::optional<at::Tensor>& weight_opt,
+    const at::Tensor& grad_out,
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight_opt,
     const std::optional<at::Tensor>& running_mean_opt,
     const std::optional<at::Tensor>& running_var_opt,
     const std::optional<at::Tensor>& save_mean_opt,
-    const std::optional<at::Tensor>& save_invstd_opt, bool train, double eps,
+    const std::optional<at::Tensor>& save_invstd_opt,
+    bool train,
+    double eps,
     std::array<bool, 3> output_mask) {
   check_input(input);
   const at::Tensor weight = contiguous_or_undefined(weight_opt);
@@ -290,10 +325,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm_backward(
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_backward(
-    const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& weight,
-    const std::optional<at::Tensor>& running_mean, const std::optional<at::Tensor>& running_var,
-    const std::optional<at::Tensor>& save_mean, const std::optional<at::Tensor>& save_var,
-    bool update, double eps, std::array<bool, 3> output_mask, const at::Tensor& /*reserve*/) {
+    const at::Tensor& grad_out,
+    const at::Tensor& input,
+    const at::Tensor& weight,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var,
+    const std::optional<at::Tensor>& save_mean,
+    const std::optional<at::Tensor>& save_var,
+    bool update,
+    double eps,
+    std::array<bool, 3> output_mask,
+    const at::Tensor& /*reserve*/) {
   return native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean,
                                     save_var, update, eps, output_mask);
 }

@@ -10,10 +10,10 @@
 namespace at::native {
 
 // Stubs take TensorIterator or TensorIteratorBase.
-#define ANVIL_BINARY_STUB(name, Iterator)                               \
-  static void name##_kernel(Iterator& iter) {                           \
-    anvil::native::launch(iter, anvil::kernels::table().binary.name);   \
-  }                                                                     \
+#define ANVIL_BINARY_STUB(name, Iterator)                             \
+  static void name##_kernel(Iterator& iter) {                         \
+    anvil::native::launch(iter, anvil::kernels::table().binary.name); \
+  }                                                                   \
   REGISTER_PRIVATEUSE1_DISPATCH(name##_stub, &name##_kernel)
 
 ANVIL_BINARY_STUB(atan2, TensorIteratorBase)
@@ -60,8 +60,7 @@ static void add_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
 REGISTER_PRIVATEUSE1_DISPATCH(add_stub, &add_kernel)
 
 static void sub_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
-  anvil::native::launch(iter, anvil::kernels::table().binary.add,
-                        anvil::native::to_scalar(-alpha));
+  anvil::native::launch(iter, anvil::kernels::table().binary.add, anvil::native::to_scalar(-alpha));
 }
 REGISTER_PRIVATEUSE1_DISPATCH(sub_stub, &sub_kernel)
 

@@ -12,9 +12,9 @@
 // Conjugate and negative bits are state of a tensor, not of its memory: memory
 // is copied as it is, and where the bits differ, the target is conjugated or
 // negated in place.
-#include <ATen/TensorIterator.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_like.h>
@@ -114,9 +114,9 @@ void copy_between_devices(const at::Tensor& dst, const at::Tensor& src) {
   ready.block(source);
   {
     const DeviceGuard guard(src.device());
-    ANVIL_CHECK(runtime::table().cudaMemcpyPeerAsync(
-        dst.mutable_data_ptr(), dst.device().index(), src.const_data_ptr(), src.device().index(),
-        dst.nbytes(), source.stream()));
+    ANVIL_CHECK(runtime::table().cudaMemcpyPeerAsync(dst.mutable_data_ptr(), dst.device().index(),
+                                                     src.const_data_ptr(), src.device().index(),
+                                                     dst.nbytes(), source.stream()));
   }
   Event done;
   done.record(source);
@@ -155,8 +155,8 @@ void copy_from_host(const at::Tensor& dst, const at::Tensor& src, bool non_block
     return;
   }
   // The smaller type crosses the bus.
-  const auto dtype = src.element_size() <= dst.element_size() ? src.scalar_type()
-                                                              : dst.scalar_type();
+  const auto dtype =
+      src.element_size() <= dst.element_size() ? src.scalar_type() : dst.scalar_type();
   at::Tensor packed = src;
   if (src.scalar_type() != dtype || !src.is_non_overlapping_and_dense() ||
       src.strides() != dst.strides()) {
@@ -182,8 +182,8 @@ void copy_to_host(const at::Tensor& dst, const at::Tensor& src, bool non_blockin
     return;
   }
   // Conversion on the device unless it makes more bytes.
-  const auto dtype = dst.element_size() <= src.element_size() ? dst.scalar_type()
-                                                              : src.scalar_type();
+  const auto dtype =
+      dst.element_size() <= src.element_size() ? dst.scalar_type() : src.scalar_type();
   at::Tensor packed = src;
   if (src.scalar_type() != dtype || !src.is_non_overlapping_and_dense() ||
       src.strides() != dst.strides()) {
@@ -218,9 +218,9 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_bl
   }
   const at::Tensor src =
       self.sizes() == dst.sizes() ? self : *at::expand_inplace(dst, self, "copy_");
-  if (dst.numel() == 0 || (is_one_memcpy(dst, src) && same_bits(dst, src) &&
-                           dst.device() == src.device() &&
-                           dst.const_data_ptr() == src.const_data_ptr())) {
+  if (dst.numel() == 0 ||
+      (is_one_memcpy(dst, src) && same_bits(dst, src) && dst.device() == src.device() &&
+       dst.const_data_ptr() == src.const_data_ptr())) {
     return dst;
   }
   at::assert_no_internal_overlap(dst);

@@ -21,14 +21,13 @@ void set_immediate(anvil::kernels::Operand& operand, ScalarType dtype, const Sca
 }
 
 void fill_kernel(TensorIterator& iter, const Scalar& value) {
-  anvil::native::for_each_iterator(
-      iter, iter.dtype(), [&](const anvil::kernels::Iterator& output) {
-        anvil::kernels::Iterator iterator = output;
-        iterator.noperands = 2;
-        set_immediate(iterator.operands[1], iter.dtype(), value);
-        std::memset(iterator.strides[1], 0, sizeof(iterator.strides[1]));
-        anvil::kernels::table().fill.fill(iterator, anvil::getCurrentStream());
-      });
+  anvil::native::for_each_iterator(iter, iter.dtype(), [&](const anvil::kernels::Iterator& output) {
+    anvil::kernels::Iterator iterator = output;
+    iterator.noperands = 2;
+    set_immediate(iterator.operands[1], iter.dtype(), value);
+    std::memset(iterator.strides[1], 0, sizeof(iterator.strides[1]));
+    anvil::kernels::table().fill.fill(iterator, anvil::getCurrentStream());
+  });
 }
 
 }  // namespace

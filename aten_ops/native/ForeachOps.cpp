@@ -79,28 +79,28 @@ bool can_read_factor(TensorList tensors, const Tensor& other) {
 
 void check_one_element(const char* name, const Tensor& other) {
   TORCH_CHECK(other.dim() == 0 && other.numel() == 1,
-              "scalar tensor expected to be 0 dim but it has ", other.dim(),
-              " dimensions and ", other.numel(), " elements.");
+              "scalar tensor expected to be 0 dim but it has ", other.dim(), " dimensions and ",
+              other.numel(), " elements.");
 }
 
 }  // namespace
 
-#define ANVIL_FOREACH_UNARY(name, op)                              \
-  Tensors _foreach_##name(TensorList self) {                       \
-    at::native::check_foreach_api_restrictions(self);              \
-    if (!can_use_foreach_kernels({self})) {                        \
-      return at::native::foreach_tensor_##name##_slow(self);       \
-    }                                                              \
-    Tensors result = empty_like_each(self);                        \
-    run_scalar(ForeachOp::op, 0, result, self);                    \
-    return result;                                                 \
-  }                                                                \
-  void _foreach_##name##_(TensorList self) {                       \
-    at::native::check_foreach_api_restrictions(self);              \
-    if (!can_use_foreach_kernels({self})) {                        \
-      return at::native::foreach_tensor_##name##_slow_(self);      \
-    }                                                              \
-    run_scalar(ForeachOp::op, 0, self, self);                      \
+#define ANVIL_FOREACH_UNARY(name, op)                         \
+  Tensors _foreach_##name(TensorList self) {                  \
+    at::native::check_foreach_api_restrictions(self);         \
+    if (!can_use_foreach_kernels({self})) {                   \
+      return at::native::foreach_tensor_##name##_slow(self);  \
+    }                                                         \
+    Tensors result = empty_like_each(self);                   \
+    run_scalar(ForeachOp::op, 0, result, self);               \
+    return result;                                            \
+  }                                                           \
+  void _foreach_##name##_(TensorList self) {                  \
+    at::native::check_foreach_api_restrictions(self);         \
+    if (!can_use_foreach_kernels({self})) {                   \
+      return at::native::foreach_tensor_##name##_slow_(self); \
+    }                                                         \
+    run_scalar(ForeachOp::op, 0, self, self);                 \
   }
 ANVIL_FOREACH_UNARY(abs, kAbs)
 ANVIL_FOREACH_UNARY(exp, kExp)
@@ -119,38 +119,38 @@ void _foreach_zero_(TensorList self) {
 }
 
 // name: upstream's; op: with a scalar; map: what the scalar becomes (sub adds -s).
-#define ANVIL_FOREACH_BINARY_SCALAR(name, op, map)                                         \
-  Tensors _foreach_##name##_Scalar(TensorList self, const Scalar& scalar) {                \
-    at::native::check_foreach_api_restrictions(self);                                      \
-    if (!can_use_foreach_kernels({self}, scalar)) {                                        \
-      return at::native::foreach_tensor_##name##_scalar_kernel_slow(self, scalar);         \
-    }                                                                                      \
-    Tensors result = empty_like_each(self);                                                \
-    run_scalar(ForeachOp::op, map(scalar), result, self);                                  \
-    return result;                                                                         \
-  }                                                                                        \
-  void _foreach_##name##__Scalar(TensorList self, const Scalar& scalar) {                  \
-    at::native::check_foreach_api_restrictions(self);                                      \
-    if (!can_use_foreach_kernels({self}, scalar)) {                                        \
-      return at::native::foreach_tensor_##name##_scalar_kernel_slow_(self, scalar);        \
-    }                                                                                      \
-    run_scalar(ForeachOp::op, map(scalar), self, self);                                    \
-  }                                                                                        \
-  Tensors _foreach_##name##_ScalarList(TensorList self, ArrayRef<Scalar> scalars) {        \
-    at::native::check_foreach_api_restrictions(self, scalars);                             \
-    if (!can_use_foreach_kernels({self}, scalars)) {                                       \
-      return at::native::foreach_tensor_##name##_scalarlist_kernel_slow(self, scalars);    \
-    }                                                                                      \
-    Tensors result = empty_like_each(self);                                                \
-    run_scalars(ForeachOp::op, map(scalars), result, self);                                \
-    return result;                                                                         \
-  }                                                                                        \
-  void _foreach_##name##__ScalarList(TensorList self, ArrayRef<Scalar> scalars) {          \
-    at::native::check_foreach_api_restrictions(self, scalars);                             \
-    if (!can_use_foreach_kernels({self}, scalars)) {                                       \
-      return at::native::foreach_tensor_##name##_scalarlist_kernel_slow_(self, scalars);   \
-    }                                                                                      \
-    run_scalars(ForeachOp::op, map(scalars), self, self);                                  \
+#define ANVIL_FOREACH_BINARY_SCALAR(name, op, map)                                       \
+  Tensors _foreach_##name##_Scalar(TensorList self, const Scalar& scalar) {              \
+    at::native::check_foreach_api_restrictions(self);                                    \
+    if (!can_use_foreach_kernels({self}, scalar)) {                                      \
+      return at::native::foreach_tensor_##name##_scalar_kernel_slow(self, scalar);       \
+    }                                                                                    \
+    Tensors result = empty_like_each(self);                                              \
+    run_scalar(ForeachOp::op, map(scalar), result, self);                                \
+    return result;                                                                       \
+  }                                                                                      \
+  void _foreach_##name##__Scalar(TensorList self, const Scalar& scalar) {                \
+    at::native::check_foreach_api_restrictions(self);                                    \
+    if (!can_use_foreach_kernels({self}, scalar)) {                                      \
+      return at::native::foreach_tensor_##name##_scalar_kernel_slow_(self, scalar);      \
+    }                                                                                    \
+    run_scalar(ForeachOp::op, map(scalar), self, self);                                  \
+  }                                                                                      \
+  Tensors _foreach_##name##_ScalarList(TensorList self, ArrayRef<Scalar> scalars) {      \
+    at::native::check_foreach_api_restrictions(self, scalars);                           \
+    if (!can_use_foreach_kernels({self}, scalars)) {                                     \
+      return at::native::foreach_tensor_##name##_scalarlist_kernel_slow(self, scalars);  \
+    }                                                                                    \
+    Tensors result = empty_like_each(self);                                              \
+    run_scalars(ForeachOp::op, map(scalars), result, self);                              \
+    return result;                                                                       \
+  }                                                                                      \
+  void _foreach_##name##__ScalarList(TensorList self, ArrayRef<Scalar> scalars) {        \
+    at::native::check_foreach_api_restrictions(self, scalars);                           \
+    if (!can_use_foreach_kernels({self}, scalars)) {                                     \
+      return at::native::foreach_tensor_##name##_scalarlist_kernel_slow_(self, scalars); \
+    }                                                                                    \
+    run_scalars(ForeachOp::op, map(scalars), self, self);                                \
   }
 ANVIL_FOREACH_BINARY_SCALAR(add, kAddScalar, same)
 ANVIL_FOREACH_BINARY_SCALAR(sub, kAddScalar, negated)
@@ -183,50 +183,50 @@ ANVIL_FOREACH_BINARY_LIST(clamp_min, kMaxList)
 ANVIL_FOREACH_BINARY_LIST(clamp_max, kMinList)
 #undef ANVIL_FOREACH_BINARY_LIST
 
-#define ANVIL_FOREACH_BINARY_LIST_ALPHA(name, map)                                          \
-  Tensors _foreach_##name##_List(TensorList self, TensorList other, const Scalar& alpha) {  \
-    at::native::check_foreach_api_restrictions(self, other);                                \
-    if (!can_use_foreach_kernels({self, other}, alpha)) {                                   \
-      return at::native::foreach_tensor_##name##_list_kernel_slow(self, other, alpha);      \
-    }                                                                                       \
-    Tensors result = empty_like_each(self);                                                 \
-    run_scalar(ForeachOp::kAddList, map(alpha), result, self, other);                       \
-    return result;                                                                          \
-  }                                                                                         \
-  void _foreach_##name##__List(TensorList self, TensorList other, const Scalar& alpha) {    \
-    at::native::check_foreach_api_restrictions(self, other);                                \
-    if (!can_use_foreach_kernels({self, other}, alpha)) {                                   \
-      return at::native::foreach_tensor_##name##_list_kernel_slow_(self, other, alpha);     \
-    }                                                                                       \
-    run_scalar(ForeachOp::kAddList, map(alpha), self, self, other);                         \
+#define ANVIL_FOREACH_BINARY_LIST_ALPHA(name, map)                                         \
+  Tensors _foreach_##name##_List(TensorList self, TensorList other, const Scalar& alpha) { \
+    at::native::check_foreach_api_restrictions(self, other);                               \
+    if (!can_use_foreach_kernels({self, other}, alpha)) {                                  \
+      return at::native::foreach_tensor_##name##_list_kernel_slow(self, other, alpha);     \
+    }                                                                                      \
+    Tensors result = empty_like_each(self);                                                \
+    run_scalar(ForeachOp::kAddList, map(alpha), result, self, other);                      \
+    return result;                                                                         \
+  }                                                                                        \
+  void _foreach_##name##__List(TensorList self, TensorList other, const Scalar& alpha) {   \
+    at::native::check_foreach_api_restrictions(self, other);                               \
+    if (!can_use_foreach_kernels({self, other}, alpha)) {                                  \
+      return at::native::foreach_tensor_##name##_list_kernel_slow_(self, other, alpha);    \
+    }                                                                                      \
+    run_scalar(ForeachOp::kAddList, map(alpha), self, self, other);                        \
   }
 ANVIL_FOREACH_BINARY_LIST_ALPHA(add, same)
 ANVIL_FOREACH_BINARY_LIST_ALPHA(sub, negated)
 #undef ANVIL_FOREACH_BINARY_LIST_ALPHA
 
 // One tensor of one element, read by the kernel and not by the host.
-#define ANVIL_FOREACH_BINARY_TENSOR(name, op)                                       \
-  Tensors _foreach_##name##_Tensor(TensorList self, const Tensor& other) {          \
-    at::native::check_foreach_api_restrictions(self);                               \
-    check_one_element(#name, other);                                                \
-    if (!can_use_foreach_kernels({self}) || !can_read_factor(self, other)) {        \
-      return at::native::foreach_tensor_##name##_tensor_kernel_slow(self, other);   \
-    }                                                                               \
-    Tensors result = empty_like_each(self);                                         \
-    TensorListPointers pointers({TensorList(result), self});                        \
-    pointers.set_scalar(1);                                                         \
-    run(ForeachOp::op, result, pointers, other.const_data_ptr());                   \
-    return result;                                                                  \
-  }                                                                                 \
-  void _foreach_##name##__Tensor(TensorList self, const Tensor& other) {            \
-    at::native::check_foreach_api_restrictions(self);                               \
-    check_one_element(#name, other);                                                \
-    if (!can_use_foreach_kernels({self}) || !can_read_factor(self, other)) {        \
-      return at::native::foreach_tensor_##name##_tensor_kernel_slow_(self, other);  \
-    }                                                                               \
-    TensorListPointers pointers({self, self});                                      \
-    pointers.set_scalar(1);                                                         \
-    run(ForeachOp::op, self, pointers, other.const_data_ptr());                     \
+#define ANVIL_FOREACH_BINARY_TENSOR(name, op)                                      \
+  Tensors _foreach_##name##_Tensor(TensorList self, const Tensor& other) {         \
+    at::native::check_foreach_api_restrictions(self);                              \
+    check_one_element(#name, other);                                               \
+    if (!can_use_foreach_kernels({self}) || !can_read_factor(self, other)) {       \
+      return at::native::foreach_tensor_##name##_tensor_kernel_slow(self, other);  \
+    }                                                                              \
+    Tensors result = empty_like_each(self);                                        \
+    TensorListPointers pointers({TensorList(result), self});                       \
+    pointers.set_scalar(1);                                                        \
+    run(ForeachOp::op, result, pointers, other.const_data_ptr());                  \
+    return result;                                                                 \
+  }                                                                                \
+  void _foreach_##name##__Tensor(TensorList self, const Tensor& other) {           \
+    at::native::check_foreach_api_restrictions(self);                              \
+    check_one_element(#name, other);                                               \
+    if (!can_use_foreach_kernels({self}) || !can_read_factor(self, other)) {       \
+      return at::native::foreach_tensor_##name##_tensor_kernel_slow_(self, other); \
+    }                                                                              \
+    TensorListPointers pointers({self, self});                                     \
+    pointers.set_scalar(1);                                                        \
+    run(ForeachOp::op, self, pointers, other.const_data_ptr());                    \
   }
 ANVIL_FOREACH_BINARY_TENSOR(mul, kMulScalar)
 ANVIL_FOREACH_BINARY_TENSOR(div, kDivScalar)
@@ -256,56 +256,55 @@ void _foreach_add__Tensor(TensorList self, const Tensor& other, const Scalar& al
   run(ForeachOp::kAddScalar, self, pointers, other.const_data_ptr());
 }
 
-#define ANVIL_FOREACH_POINTWISE(name, op)                                                        \
-  Tensors _foreach_##name##_Scalar(TensorList self, TensorList tensor1, TensorList tensor2,      \
-                                   const Scalar& value) {                                        \
-    at::native::check_foreach_api_restrictions(self, tensor1, tensor2);                          \
-    if (!can_use_foreach_kernels({self, tensor1, tensor2}, value)) {                             \
-      return at::native::foreach_tensor_##name##_scalar_slow(self, tensor1, tensor2, value);     \
-    }                                                                                            \
-    Tensors result = empty_like_each(self);                                                      \
-    run_scalar(ForeachOp::op, value, result, self, tensor1, tensor2);                            \
-    return result;                                                                               \
-  }                                                                                              \
-  void _foreach_##name##__Scalar(TensorList self, TensorList tensor1, TensorList tensor2,        \
-                                 const Scalar& value) {                                          \
-    at::native::check_foreach_api_restrictions(self, tensor1, tensor2);                          \
-    if (!can_use_foreach_kernels({self, tensor1, tensor2}, value)) {                             \
-      return at::native::foreach_tensor_##name##_scalar_slow_(self, tensor1, tensor2, value);    \
-    }                                                                                            \
-    run_scalar(ForeachOp::op, value, self, self, tensor1, tensor2);                              \
-  }                                                                                              \
-  Tensors _foreach_##name##_ScalarList(TensorList self, TensorList tensor1, TensorList tensor2,  \
-                                       ArrayRef<Scalar> scalars) {                               \
-    at::native::check_foreach_api_restrictions(self, tensor1, tensor2, scalars);                 \
-    if (!can_use_foreach_kernels({self, tensor1, tensor2}, scalars)) {                           \
-      return at::native::foreach_tensor_##name##_scalarlist_slow(self, tensor1, tensor2,         \
-                                                                 scalars);                       \
-    }                                                                                            \
-    Tensors result = empty_like_each(self);                                                      \
-    run_scalars(ForeachOp::op, scalars, result, self, tensor1, tensor2);                         \
-    return result;                                                                               \
-  }                                                                                              \
-  void _foreach_##name##__ScalarList(TensorList self, TensorList tensor1, TensorList tensor2,    \
-                                     ArrayRef<Scalar> scalars) {                                 \
-    at::native::check_foreach_api_restrictions(self, tensor1, tensor2, scalars);                 \
-    if (!can_use_foreach_kernels({self, tensor1, tensor2}, scalars)) {                           \
-      return at::native::foreach_tensor_##name##_scalarlist_slow_(self, tensor1, tensor2,        \
-                                                                  scalars);                      \
-    }                                                                                            \
-    run_scalars(ForeachOp::op, scalars, self, self, tensor1, tensor2);                           \
-  }                                                                                              \
-  Tensors _foreach_##name##_Tensor(TensorList self, TensorList tensor1, TensorList tensor2,      \
-                                   const Tensor& scalars) {                                      \
-    return _foreach_##name##_ScalarList(                                                         \
-        self, tensor1, tensor2,                                                                  \
-        at::native::convert_tensor_to_scalar_list(scalars, static_cast<int64_t>(self.size())));  \
-  }                                                                                              \
-  void _foreach_##name##__Tensor(TensorList self, TensorList tensor1, TensorList tensor2,        \
-                                 const Tensor& scalars) {                                        \
-    _foreach_##name##__ScalarList(                                                               \
-        self, tensor1, tensor2,                                                                  \
-        at::native::convert_tensor_to_scalar_list(scalars, static_cast<int64_t>(self.size())));  \
+#define ANVIL_FOREACH_POINTWISE(name, op)                                                          \
+  Tensors _foreach_##name##_Scalar(TensorList self, TensorList tensor1, TensorList tensor2,        \
+                                   const Scalar& value) {                                          \
+    at::native::check_foreach_api_restrictions(self, tensor1, tensor2);                            \
+    if (!can_use_foreach_kernels({self, tensor1, tensor2}, value)) {                               \
+      return at::native::foreach_tensor_##name##_scalar_slow(self, tensor1, tensor2, value);       \
+    }                                                                                              \
+    Tensors result = empty_like_each(self);                                                        \
+    run_scalar(ForeachOp::op, value, result, self, tensor1, tensor2);                              \
+    return result;                                                                                 \
+  }                                                                                                \
+  void _foreach_##name##__Scalar(TensorList self, TensorList tensor1, TensorList tensor2,          \
+                                 const Scalar& value) {                                            \
+    at::native::check_foreach_api_restrictions(self, tensor1, tensor2);                            \
+    if (!can_use_foreach_kernels({self, tensor1, tensor2}, value)) {                               \
+      return at::native::foreach_tensor_##name##_scalar_slow_(self, tensor1, tensor2, value);      \
+    }                                                                                              \
+    run_scalar(ForeachOp::op, value, self, self, tensor1, tensor2);                                \
+  }                                                                                                \
+  Tensors _foreach_##name##_ScalarList(TensorList self, TensorList tensor1, TensorList tensor2,    \
+                                       ArrayRef<Scalar> scalars) {                                 \
+    at::native::check_foreach_api_restrictions(self, tensor1, tensor2, scalars);                   \
+    if (!can_use_foreach_kernels({self, tensor1, tensor2}, scalars)) {                             \
+      return at::native::foreach_tensor_##name##_scalarlist_slow(self, tensor1, tensor2, scalars); \
+    }                                                                                              \
+    Tensors result = empty_like_each(self);                                                        \
+    run_scalars(ForeachOp::op, scalars, result, self, tensor1, tensor2);                           \
+    return result;                                                                                 \
+  }                                                                                                \
+  void _foreach_##name##__ScalarList(TensorList self, TensorList tensor1, TensorList tensor2,      \
+                                     ArrayRef<Scalar> scalars) {                                   \
+    at::native::check_foreach_api_restrictions(self, tensor1, tensor2, scalars);                   \
+    if (!can_use_foreach_kernels({self, tensor1, tensor2}, scalars)) {                             \
+      return at::native::foreach_tensor_##name##_scalarlist_slow_(self, tensor1, tensor2,          \
+                                                                  scalars);                        \
+    }                                                                                              \
+    run_scalars(ForeachOp::op, scalars, self, self, tensor1, tensor2);                             \
+  }                                                                                                \
+  Tensors _foreach_##name##_Tensor(TensorList self, TensorList tensor1, TensorList tensor2,        \
+                                   const Tensor& scalars) {                                        \
+    return _foreach_##name##_ScalarList(                                                           \
+        self, tensor1, tensor2,                                                                    \
+        at::native::convert_tensor_to_scalar_list(scalars, static_cast<int64_t>(self.size())));    \
+  }                                                                                                \
+  void _foreach_##name##__Tensor(TensorList self, TensorList tensor1, TensorList tensor2,          \
+                                 const Tensor& scalars) {                                          \
+    _foreach_##name##__ScalarList(                                                                 \
+        self, tensor1, tensor2,                                                                    \
+        at::native::convert_tensor_to_scalar_list(scalars, static_cast<int64_t>(self.size())));    \
   }
 ANVIL_FOREACH_POINTWISE(addcmul, kAddcmul)
 ANVIL_FOREACH_POINTWISE(addcdiv, kAddcdiv)

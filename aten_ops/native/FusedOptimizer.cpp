@@ -50,19 +50,25 @@ struct AdamArguments {
   const float* device_lr;
 };
 
-void fused_adam(const char* name, const AdamArguments& arguments, TensorList self,
-                TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
-                TensorList max_exp_avg_sqs, TensorList state_steps,
-                const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
+void fused_adam(const char* name,
+                const AdamArguments& arguments,
+                TensorList self,
+                TensorList grads,
+                TensorList exp_avgs,
+                TensorList exp_avg_sqs,
+                TensorList max_exp_avg_sqs,
+                TensorList state_steps,
+                const std::optional<Tensor>& grad_scale,
+                const std::optional<Tensor>& found_inf) {
   arguments.amsgrad ? check_lists(name, {self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs})
                     : check_lists(name, {self, grads, exp_avgs, exp_avg_sqs});
   TORCH_CHECK(state_steps.size() == self.size(), name, ": expected ", self.size(),
               " state_steps, got ", state_steps.size());
   for (const Tensor& step : state_steps) {
-    TORCH_CHECK(step.numel() == 1 && step.scalar_type() == at::kFloat &&
-                    step.device() == self[0].device(),
-                name, ": each of state_steps must be one float on ", self[0].device(), ", got ",
-                step.scalar_type(), " on ", step.device());
+    TORCH_CHECK(
+        step.numel() == 1 && step.scalar_type() == at::kFloat && step.device() == self[0].device(),
+        name, ": each of state_steps must be one float on ", self[0].device(), ", got ",
+        step.scalar_type(), " on ", step.device());
   }
   const TensorListPointers pointers =
       arguments.amsgrad
@@ -92,24 +98,21 @@ void fused_adam(const char* name, const AdamArguments& arguments, TensorList sel
             TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,          \
             double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,           \
             const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {    \
-    fused_adam(#name,                                                                             \
-               {lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, is_decoupled, nullptr},   \
-               self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale,      \
-               found_inf);                                                                        \
+    fused_adam(                                                                                   \
+        #name, {lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, is_decoupled, nullptr},   \
+        self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale, found_inf); \
   }                                                                                               \
-  void name##_tensor_lr(TensorList self, TensorList grads, TensorList exp_avgs,                   \
-                        TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,                       \
-                        TensorList state_steps, const Tensor& lr, double beta1, double beta2,     \
-                        double weight_decay, double eps, bool amsgrad, bool maximize,             \
-                        const std::optional<Tensor>& grad_scale,                                  \
-                        const std::optional<Tensor>& found_inf) {                                 \
+  void name##_tensor_lr(                                                                          \
+      TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,             \
+      TensorList max_exp_avg_sqs, TensorList state_steps, const Tensor& lr, double beta1,         \
+      double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,                 \
+      const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {          \
     const bool on_host = lr.device().is_cpu();                                                    \
-    fused_adam(#name,                                                                             \
-               {on_host ? lr.item<double>() : 0.0, beta1, beta2, weight_decay, eps, amsgrad,      \
-                maximize, is_decoupled,                                                           \
-                on_host ? nullptr : optional_float(#name, "lr", lr, self)},                       \
-               self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale,      \
-               found_inf);                                                                        \
+    fused_adam(                                                                                   \
+        #name,                                                                                    \
+        {on_host ? lr.item<double>() : 0.0, beta1, beta2, weight_decay, eps, amsgrad, maximize,   \
+         is_decoupled, on_host ? nullptr : optional_float(#name, "lr", lr, self)},                \
+        self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale, found_inf); \
   }
 ANVIL_FUSED_ADAM(_fused_adam_, false)
 ANVIL_FUSED_ADAM(_fused_adamw_, true)
@@ -117,10 +120,19 @@ ANVIL_FUSED_ADAM(_fused_adamw_, true)
 
 namespace {
 
-void fused_sgd(TensorList self, TensorList grads, TensorList momentum_buffer_list,
-               double weight_decay, double momentum, double lr, const float* device_lr,
-               double dampening, bool nesterov, bool maximize, bool is_first_step,
-               const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
+void fused_sgd(TensorList self,
+               TensorList grads,
+               TensorList momentum_buffer_list,
+               double weight_decay,
+               double momentum,
+               double lr,
+               const float* device_lr,
+               double dampening,
+               bool nesterov,
+               bool maximize,
+               bool is_first_step,
+               const std::optional<Tensor>& grad_scale,
+               const std::optional<Tensor>& found_inf) {
   const char* name = "_fused_sgd_";
   const bool has_momentum = !momentum_buffer_list.empty();
   TORCH_CHECK(has_momentum || momentum == 0.0, name, ": momentum ", momentum,
@@ -148,17 +160,32 @@ void fused_sgd(TensorList self, TensorList grads, TensorList momentum_buffer_lis
 
 }  // namespace
 
-void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list,
-                 double weight_decay, double momentum, double lr, double dampening, bool nesterov,
-                 bool maximize, bool is_first_step, const std::optional<Tensor>& grad_scale,
+void _fused_sgd_(TensorList self,
+                 TensorList grads,
+                 TensorList momentum_buffer_list,
+                 double weight_decay,
+                 double momentum,
+                 double lr,
+                 double dampening,
+                 bool nesterov,
+                 bool maximize,
+                 bool is_first_step,
+                 const std::optional<Tensor>& grad_scale,
                  const std::optional<Tensor>& found_inf) {
   fused_sgd(self, grads, momentum_buffer_list, weight_decay, momentum, lr, nullptr, dampening,
             nesterov, maximize, is_first_step, grad_scale, found_inf);
 }
 
-void _fused_sgd__tensor_lr(TensorList self, TensorList grads, TensorList momentum_buffer_list,
-                           double weight_decay, double momentum, const Tensor& lr,
-                           double dampening, bool nesterov, bool maximize, bool is_first_step,
+void _fused_sgd__tensor_lr(TensorList self,
+                           TensorList grads,
+                           TensorList momentum_buffer_list,
+                           double weight_decay,
+                           double momentum,
+                           const Tensor& lr,
+                           double dampening,
+                           bool nesterov,
+                           bool maximize,
+                           bool is_first_step,
                            const std::optional<Tensor>& grad_scale,
                            const std::optional<Tensor>& found_inf) {
   const bool on_host = lr.device().is_cpu();
@@ -168,7 +195,8 @@ void _fused_sgd__tensor_lr(TensorList self, TensorList grads, TensorList momentu
             maximize, is_first_step, grad_scale, found_inf);
 }
 
-void _amp_foreach_non_finite_check_and_unscale_(TensorList self, Tensor& found_inf,
+void _amp_foreach_non_finite_check_and_unscale_(TensorList self,
+                                                Tensor& found_inf,
                                                 const Tensor& inv_scale) {
   if (self.empty()) {
     return;
@@ -186,12 +214,14 @@ void _amp_foreach_non_finite_check_and_unscale_(TensorList self, Tensor& found_i
   std::vector<std::pair<at::ScalarType, std::vector<Tensor>>> groups;
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const Tensor& gradient : self) {
-    TORCH_CHECK(gradient.device() == self[0].device() && gradient.layout() == at::kStrided,
-                "_amp_foreach_non_finite_check_and_unscale_: every gradient must be strided and on ",
-                self[0].device(), ", got ", gradient.layout(), " on ", gradient.device());
-    TORCH_CHECK(at::isFloatingType(gradient.scalar_type()),
-                "_amp_foreach_non_finite_check_and_unscale_: gradients must be floating point, got ",
-                gradient.scalar_type());
+    TORCH_CHECK(
+        gradient.device() == self[0].device() && gradient.layout() == at::kStrided,
+        "_amp_foreach_non_finite_check_and_unscale_: every gradient must be strided and on ",
+        self[0].device(), ", got ", gradient.layout(), " on ", gradient.device());
+    TORCH_CHECK(
+        at::isFloatingType(gradient.scalar_type()),
+        "_amp_foreach_non_finite_check_and_unscale_: gradients must be floating point, got ",
+        gradient.scalar_type());
     Tensor dense = gradient;
     if (!gradient.is_non_overlapping_and_dense()) {
       dense = gradient.contiguous();
@@ -218,8 +248,12 @@ void _amp_foreach_non_finite_check_and_unscale_(TensorList self, Tensor& found_i
   }
 }
 
-Tensor& _amp_update_scale_(Tensor& current_scale, Tensor& growth_tracker, const Tensor& found_inf,
-                           double growth_factor, double backoff_factor, int64_t growth_interval) {
+Tensor& _amp_update_scale_(Tensor& current_scale,
+                           Tensor& growth_tracker,
+                           const Tensor& found_inf,
+                           double growth_factor,
+                           double backoff_factor,
+                           int64_t growth_interval) {
   TORCH_CHECK(growth_tracker.numel() == 1 && growth_tracker.scalar_type() == at::kInt,
               "growth_tracker must be a 1-element int tensor.");
   TORCH_CHECK(current_scale.numel() == 1 && current_scale.scalar_type() == at::kFloat,

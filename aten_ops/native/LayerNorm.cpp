@@ -16,8 +16,10 @@
 namespace anvil::native {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(
-    const at::Tensor& input, at::IntArrayRef normalized_shape,
-    const std::optional<at::Tensor>& weight_opt, const std::optional<at::Tensor>& bias_opt,
+    const at::Tensor& input,
+    at::IntArrayRef normalized_shape,
+    const std::optional<at::Tensor>& weight_opt,
+    const std::optional<at::Tensor>& bias_opt,
     double eps) {
   const at::Tensor weight = contiguous_or_undefined(weight_opt);
   const at::Tensor bias = contiguous_or_undefined(bias_opt);
@@ -51,9 +53,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(
-    const at::Tensor& grad_out, const at::Tensor& input, at::IntArrayRef normalized_shape,
-    const at::Tensor& mean, const at::Tensor& rstd, const std::optional<at::Tensor>& weight_opt,
-    const std::optional<at::Tensor>& bias_opt, std::array<bool, 3> output_mask) {
+    const at::Tensor& grad_out,
+    const at::Tensor& input,
+    at::IntArrayRef normalized_shape,
+    const at::Tensor& mean,
+    const at::Tensor& rstd,
+    const std::optional<at::Tensor>& weight_opt,
+    const std::optional<at::Tensor>& bias_opt,
+    std::array<bool, 3> output_mask) {
   const at::Tensor weight = contiguous_or_undefined(weight_opt);
   const at::Tensor bias = contiguous_or_undefined(bias_opt);
   const auto [rows, columns] =

@@ -4,9 +4,9 @@
 
 namespace anvil::native {
 
-#define ANVIL_CHECK_NUMBER(type, name, value)                                 \
-  static_assert(static_cast<int>(at::ScalarType::name) ==                     \
-                static_cast<int>(kernels::ScalarType::name));                 \
+#define ANVIL_CHECK_NUMBER(type, name, value)                 \
+  static_assert(static_cast<int>(at::ScalarType::name) ==     \
+                static_cast<int>(kernels::ScalarType::name)); \
   static_assert(sizeof(c10::impl::ScalarTypeToCPPTypeT<at::ScalarType::name>) == sizeof(type));
 ANVIL_FOR_EACH_SCALAR_TYPE(ANVIL_CHECK_NUMBER)
 #undef ANVIL_CHECK_NUMBER
@@ -41,8 +41,8 @@ kernels::Iterator to_iterator(const at::TensorIteratorBase& iter, at::ScalarType
   result.ndim = iter.ndim();
   result.noutputs = iter.noutputs();
   result.noperands = iter.ntensors();
-  result.common_dtype = common == at::ScalarType::Undefined ? kernels::ScalarType::Undefined
-                                                            : to_scalar_type(common);
+  result.common_dtype =
+      common == at::ScalarType::Undefined ? kernels::ScalarType::Undefined : to_scalar_type(common);
   const size_t bytes = sizeof(int64_t) * iter.ndim();
   std::memcpy(result.shape, iter.shape().data(), bytes);
   for (int k = 0; k < iter.ntensors(); ++k) {

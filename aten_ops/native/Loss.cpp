@@ -13,12 +13,14 @@ namespace anvil::native {
 at::Tensor& masked_fill__Scalar(at::Tensor& self, const at::Tensor& mask, const at::Scalar& value) {
   TORCH_CHECK(mask.scalar_type() == at::kBool,
               "masked_fill_ only supports boolean masks, but got mask with dtype ", mask.dtype());
-  TORCH_CHECK(self.device() == mask.device(), "expected self and mask to be on the same device, but got mask on ",
-              mask.device(), " and self on ", self.device());
+  TORCH_CHECK(self.device() == mask.device(),
+              "expected self and mask to be on the same device, but got mask on ", mask.device(),
+              " and self on ", self.device());
   if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
-    TORCH_WARN("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor "
-               "before performing this operation. This also applies to advanced indexing e.g. "
-               "tensor[mask] = scalar");
+    TORCH_WARN(
+        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor "
+        "before performing this operation. This also applies to advanced indexing e.g. "
+        "tensor[mask] = scalar");
   }
   at::assert_no_partial_overlap(self, mask);
   const auto expanded = at::expand_inplace(self, mask, "masked_fill_");

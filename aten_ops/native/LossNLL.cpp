@@ -22,15 +22,20 @@ struct Problem {
   kernels::NllLoss loss;
 };
 
-Problem make_problem(const at::Tensor& self, const at::Tensor& target, const at::Tensor& weight,
-                     int64_t reduction, int64_t ignore_index) {
+Problem make_problem(const at::Tensor& self,
+                     const at::Tensor& target,
+                     const at::Tensor& weight,
+                     int64_t reduction,
+                     int64_t ignore_index) {
   TORCH_CHECK(target.scalar_type() == at::kLong || target.scalar_type() == at::kByte,
               "nll_loss: expected targets of dtype Long or Byte, got ", target.scalar_type());
   TORCH_CHECK(!weight.defined() || weight.scalar_type() == self.scalar_type(),
               "nll_loss: expected weights of the input's dtype ", self.scalar_type(), ", got ",
               weight.defined() ? weight.scalar_type() : self.scalar_type());
-  Problem problem{self.contiguous(), target.contiguous(),
-                  weight.defined() ? weight.contiguous() : at::Tensor(), {}};
+  Problem problem{self.contiguous(),
+                  target.contiguous(),
+                  weight.defined() ? weight.contiguous() : at::Tensor(),
+                  {}};
   kernels::NllLoss& loss = problem.loss;
   loss.input = problem.input.const_data_ptr();
   loss.target = problem.target.const_data_ptr();
@@ -57,8 +62,12 @@ void with_contiguous(const at::Tensor& out, F f) {
   out.copy_(result);
 }
 
-void forward(const at::Tensor& self, const at::Tensor& target, const at::Tensor& weight,
-             int64_t reduction, int64_t ignore_index, const at::Tensor& output,
+void forward(const at::Tensor& self,
+             const at::Tensor& target,
+             const at::Tensor& weight,
+             int64_t reduction,
+             int64_t ignore_index,
+             const at::Tensor& output,
              const at::Tensor& total_weight) {
   const bool each = reduction == at::Reduction::None && self.dim() != 1;
   if (each || target.numel() == 0) {
@@ -81,9 +90,14 @@ void forward(const at::Tensor& self, const at::Tensor& target, const at::Tensor&
   });
 }
 
-void backward(const at::Tensor& grad_output, const at::Tensor& self, const at::Tensor& target,
-              const at::Tensor& weight, int64_t reduction, int64_t ignore_index,
-              const at::Tensor& total_weight, const at::Tensor& grad_input) {
+void backward(const at::Tensor& grad_output,
+              const at::Tensor& self,
+              const at::Tensor& target,
+              const at::Tensor& weight,
+              int64_t reduction,
+              int64_t ignore_index,
+              const at::Tensor& total_weight,
+              const at::Tensor& grad_input) {
   if (self.numel() == 0) {
     return;
   }
@@ -121,26 +135,41 @@ at::Tensor or_undefined(at::OptionalTensorRef tensor) {
 }  // namespace
 
 TORCH_IMPL_FUNC(nll_loss_forward_output)
-(const at::Tensor& self, const at::Tensor& target, at::OptionalTensorRef weight, int64_t reduction,
- int64_t ignore_index, const at::Tensor& output, const at::Tensor& total_weight) {
+(const at::Tensor& self,
+ const at::Tensor& target,
+ at::OptionalTensorRef weight,
+ int64_t reduction,
+ int64_t ignore_index,
+ const at::Tensor& output,
+ const at::Tensor& total_weight) {
   forward(self, target, or_undefined(weight), reduction, ignore_index, output, total_weight);
 }
 
 TORCH_IMPL_FUNC(nll_loss_backward_grad_input)
-(const at::Tensor& grad_output, const at::Tensor& self, const at::Tensor& target,
- at::OptionalTensorRef weight, int64_t reduction, int64_t ignore_index,
- const at::Tensor& total_weight, const at::Tensor& grad_input) {
+(const at::Tensor& grad_output,
+ const at::Tensor& self,
+ const at::Tensor& target,
+ at::OptionalTensorRef weight,
+ int64_t reduction,
+ int64_t ignore_index,
+ const at::Tensor& total_weight,
+ const at::Tensor& grad_input) {
   backward(grad_output, self, target, or_undefined(weight), reduction, ignore_index, total_weight,
            grad_input);
 }
 
 std::tuple<at::Tensor&, at::Tensor&> nll_loss2d_forward_output(
-    const at::Tensor& self, const at::Tensor& target, const std::optional<at::Tensor>& weight_opt,
-    int64_t reduction, int64_t ignore_index, at::Tensor& output, at::Tensor& total_weight) {
+    const at::Tensor& self,
+    const at::Tensor& target,
+    const std::optional<at::Tensor>& weight_opt,
+    int64_t reduction,
+    int64_t ignore_index,
+    at::Tensor& output,
+    at::Tensor& total_weight) {
   const at::Tensor weight = or_undefined(weight_opt);
   check_2d(self, target, weight);
-  at::native::resize_output(
-      output, reduction == at::Reduction::None ? target.sizes() : at::IntArrayRef{});
+  at::native::resize_output(output,
+                            reduction == at::Reduction::None ? target.sizes() : at::IntArrayRef{});
   at::native::resize_output(total_weight, {});
   forward(self, target, weight, reduction, ignore_index, output, total_weight);
   return {output, total_weight};
@@ -149,17 +178,20 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss2d_forward_output(
 std::tuple<at::Tensor, at::Tensor> nll_loss2d_forward(const at::Tensor& self,
                                                       const at::Tensor& target,
                                                       const std::optional<at::Tensor>& weight,
-                                                      int64_t reduction, int64_t ignore_index) {
+                                                      int64_t reduction,
+                                                      int64_t ignore_index) {
   at::Tensor output = at::empty({0}, self.options());
   at::Tensor total_weight = at::empty({0}, self.options());
   nll_loss2d_forward_output(self, target, weight, reduction, ignore_index, output, total_weight);
   return {output, total_weight};
 }
 
-at::Tensor& nll_loss2d_backward_grad_input(const at::Tensor& grad_output, const at::Tensor& self,
+at::Tensor& nll_loss2d_backward_grad_input(const at::Tensor& grad_output,
+                                           const at::Tensor& self,
                                            const at::Tensor& target,
                                            const std::optional<at::Tensor>& weight_opt,
-                                           int64_t reduction, int64_t ignore_index,
+                                           int64_t reduction,
+                                           int64_t ignore_index,
                                            const at::Tensor& total_weight,
                                            at::Tensor& grad_input) {
   const at::Tensor weight = or_undefined(weight_opt);
@@ -172,9 +204,12 @@ at::Tensor& nll_loss2d_backward_grad_input(const at::Tensor& grad_output, const 
   return grad_input;
 }
 
-at::Tensor nll_loss2d_backward(const at::Tensor& grad_output, const at::Tensor& self,
-                               const at::Tensor& target, const std::optional<at::Tensor>& weight,
-                               int64_t reduction, int64_t ignore_index,
+at::Tensor nll_loss2d_backward(const at::Tensor& grad_output,
+                               const at::Tensor& self,
+                               const at::Tensor& target,
+                               const std::optional<at::Tensor>& weight,
+                               int64_t reduction,
+                               int64_t ignore_index,
                                const at::Tensor& total_weight) {
   at::Tensor grad_input = at::empty({0}, self.options());
   nll_loss2d_backward_grad_input(grad_output, self, target, weight, reduction, ignore_index,

@@ -22,7 +22,8 @@ inline void* mutable_data_or_null(const at::Tensor& tensor) {
 // The dtype of the parameters beside `input`: that of those which are defined,
 // the input's if none is. Parameters have the input's dtype, or are float
 // beside half and bfloat16.
-inline at::ScalarType parameter_dtype(const char* name, const at::Tensor& input,
+inline at::ScalarType parameter_dtype(const char* name,
+                                      const at::Tensor& input,
                                       std::initializer_list<const at::Tensor*> parameters) {
   std::optional<at::ScalarType> dtype;
   for (const at::Tensor* parameter : parameters) {

@@ -20,7 +20,8 @@ at::MemoryFormat image_format(const at::Tensor& image) {
   return image.dim() == 4 ? image.suggest_memory_format() : at::MemoryFormat::Contiguous;
 }
 
-kernels::PoolShape pool_shape(const at::Tensor& input, const at::Tensor& output,
+kernels::PoolShape pool_shape(const at::Tensor& input,
+                              const at::Tensor& output,
                               at::MemoryFormat format) {
   return {.batch = input.dim() == 4 ? input.size(0) : 1,
           .channels = input.size(-3),
@@ -36,8 +37,10 @@ std::pair<int64_t, int64_t> pair_of(at::IntArrayRef values, std::pair<int64_t, i
   return values.empty() ? other : std::pair{values[0], values.size() == 1 ? values[0] : values[1]};
 }
 
-kernels::PoolWindow pool_window(at::IntArrayRef kernel_size, at::IntArrayRef stride,
-                                at::IntArrayRef padding, at::IntArrayRef dilation) {
+kernels::PoolWindow pool_window(at::IntArrayRef kernel_size,
+                                at::IntArrayRef stride,
+                                at::IntArrayRef padding,
+                                at::IntArrayRef dilation) {
   const auto kernel = pair_of(kernel_size, {1, 1});
   const auto step = pair_of(stride, kernel);
   const auto pad = pair_of(padding, {0, 0});
@@ -60,8 +63,13 @@ void copy_back(const at::Tensor& tensor, const at::Tensor& dense) {
 }  // namespace
 
 TORCH_IMPL_FUNC(max_pool2d_with_indices_out)
-(const at::Tensor& self, at::IntArrayRef kernel_size, at::IntArrayRef stride,
- at::IntArrayRef padding, at::IntArrayRef dilation, bool, const at::Tensor& out,
+(const at::Tensor& self,
+ at::IntArrayRef kernel_size,
+ at::IntArrayRef stride,
+ at::IntArrayRef padding,
+ at::IntArrayRef dilation,
+ bool,
+ const at::Tensor& out,
  const at::Tensor& indices) {
   if (out.numel() == 0) {
     return;
@@ -70,19 +78,24 @@ TORCH_IMPL_FUNC(max_pool2d_with_indices_out)
   const at::Tensor input = self.contiguous(format);
   const at::Tensor values = dense_output(out, format);
   const at::Tensor positions = dense_output(indices, format);
-  kernels::table().pooling.max(input.const_data_ptr(), values.mutable_data_ptr(),
-                               positions.mutable_data_ptr(), to_scalar_type(self.scalar_type()),
-                               pool_shape(self, out, format),
-                               pool_window(kernel_size, stride, padding, dilation),
-                               getCurrentStream());
+  kernels::table().pooling.max(
+      input.const_data_ptr(), values.mutable_data_ptr(), positions.mutable_data_ptr(),
+      to_scalar_type(self.scalar_type()), pool_shape(self, out, format),
+      pool_window(kernel_size, stride, padding, dilation), getCurrentStream());
   copy_back(out, values);
   copy_back(indices, positions);
 }
 
 TORCH_IMPL_FUNC(max_pool2d_with_indices_backward_grad_input)
-(const at::Tensor& grad_output, const at::Tensor& self, at::IntArrayRef kernel_size,
- at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation, bool,
- const at::Tensor& indices, const at::Tensor& grad_input) {
+(const at::Tensor& grad_output,
+ const at::Tensor& self,
+ at::IntArrayRef kernel_size,
+ at::IntArrayRef stride,
+ at::IntArrayRef padding,
+ at::IntArrayRef dilation,
+ bool,
+ const at::Tensor& indices,
+ const at::Tensor& grad_input) {
   if (grad_input.numel() == 0) {
     return;
   }
@@ -90,18 +103,24 @@ TORCH_IMPL_FUNC(max_pool2d_with_indices_backward_grad_input)
   const at::Tensor grad = grad_output.contiguous(format);
   const at::Tensor positions = indices.contiguous(format);
   const at::Tensor result = dense_output(grad_input, format);
-  kernels::table().pooling.max_backward(grad.const_data_ptr(), positions.const_data_ptr(),
-                                        result.mutable_data_ptr(),
-                                        to_scalar_type(grad.scalar_type()),
-                                        pool_shape(self, grad, format),
-                                        pool_window(kernel_size, stride, padding, dilation),
-                                        getCurrentStream());
+  kernels::table().pooling.max_backward(
+      grad.const_data_ptr(), positions.const_data_ptr(), result.mutable_data_ptr(),
+      to_scalar_type(grad.scalar_type()), pool_shape(self, grad, format),
+      pool_window(kernel_size, stride, padding, dilation), getCurrentStream());
   copy_back(grad_input, result);
 }
 
 TORCH_IMPL_FUNC(avg_pool2d_out)
-(const at::Tensor& self, int64_t kH, int64_t kW, int64_t dH, int64_t dW, int64_t padH,
- int64_t padW, bool, bool count_include_pad, std::optional<int64_t> divisor_override,
+(const at::Tensor& self,
+ int64_t kH,
+ int64_t kW,
+ int64_t dH,
+ int64_t dW,
+ int64_t padH,
+ int64_t padW,
+ bool,
+ bool count_include_pad,
+ std::optional<int64_t> divisor_override,
  const at::Tensor& out) {
   if (out.numel() == 0) {
     return;
@@ -109,20 +128,26 @@ TORCH_IMPL_FUNC(avg_pool2d_out)
   const at::MemoryFormat format = image_format(self);
   const at::Tensor input = self.contiguous(format);
   const at::Tensor result = dense_output(out, format);
-  kernels::table().pooling.average(
-      input.const_data_ptr(), result.mutable_data_ptr(), to_scalar_type(self.scalar_type()),
-      pool_shape(self, out, format),
-      {.window = {kH, kW, dH, dW, padH, padW},
-       .count_include_pad = count_include_pad,
-       .divisor_override = divisor_override.value_or(0)},
-      getCurrentStream());
+  kernels::table().pooling.average(input.const_data_ptr(), result.mutable_data_ptr(),
+                                   to_scalar_type(self.scalar_type()),
+                                   pool_shape(self, out, format),
+                                   {.window = {kH, kW, dH, dW, padH, padW},
+                                    .count_include_pad = count_include_pad,
+                                    .divisor_override = divisor_override.value_or(0)},
+                                   getCurrentStream());
   copy_back(out, result);
 }
 
 TORCH_IMPL_FUNC(avg_pool2d_backward_grad_input)
-(const at::Tensor& grad_output, const at::Tensor& self, at::IntArrayRef kernel_size,
- at::IntArrayRef stride, at::IntArrayRef padding, bool, bool count_include_pad,
- std::optional<int64_t> divisor_override, const at::Tensor& grad_input) {
+(const at::Tensor& grad_output,
+ const at::Tensor& self,
+ at::IntArrayRef kernel_size,
+ at::IntArrayRef stride,
+ at::IntArrayRef padding,
+ bool,
+ bool count_include_pad,
+ std::optional<int64_t> divisor_override,
+ const at::Tensor& grad_input) {
   if (grad_input.numel() == 0) {
     return;
   }
@@ -139,7 +164,8 @@ TORCH_IMPL_FUNC(avg_pool2d_backward_grad_input)
   copy_back(grad_input, result);
 }
 
-at::Tensor& adaptive_avg_pool2d_out(const at::Tensor& self, at::IntArrayRef output_size,
+at::Tensor& adaptive_avg_pool2d_out(const at::Tensor& self,
+                                    at::IntArrayRef output_size,
                                     at::Tensor& out) {
   TORCH_CHECK(output_size.size() == 2, "adaptive_avg_pool2d: output_size must be 2");
   TORCH_CHECK(self.dim() == 3 || self.dim() == 4,
@@ -161,9 +187,9 @@ at::Tensor& adaptive_avg_pool2d_out(const at::Tensor& self, at::IntArrayRef outp
   const at::MemoryFormat format = image_format(self);
   const at::Tensor input = self.contiguous(format);
   const at::Tensor result = dense_output(out, format);
-  kernels::table().pooling.adaptive_average(
-      input.const_data_ptr(), result.mutable_data_ptr(), to_scalar_type(self.scalar_type()),
-      pool_shape(self, out, format), getCurrentStream());
+  kernels::table().pooling.adaptive_average(input.const_data_ptr(), result.mutable_data_ptr(),
+                                            to_scalar_type(self.scalar_type()),
+                                            pool_shape(self, out, format), getCurrentStream());
   copy_back(out, result);
   return out;
 }

@@ -18,7 +18,8 @@ at::Tensor& fill_in_order(at::Tensor& out, int64_t size, F fill) {
       TORCH_WARN("The number of elements in the out tensor of shape ", out.sizes(), " is ",
                  out.numel(), " which does not match the computed number of elements ", size,
                  ". Note that this may occur as a result of rounding error. The out tensor will "
-                 "be resized to a tensor of shape (", size, ",).");
+                 "be resized to a tensor of shape (",
+                 size, ",).");
     }
     out.resize_({size});
   }

@@ -18,14 +18,20 @@ void check_not_empty(const at::Tensor& self, const char* name) {
               "reduction dim with the 'dim' argument.");
 }
 
-void extremum(ReduceFunction& kernel, const at::Tensor& self, at::OptionalIntArrayRef dims,
-              bool keepdim, const at::Tensor& out) {
+void extremum(ReduceFunction& kernel,
+              const at::Tensor& self,
+              at::OptionalIntArrayRef dims,
+              bool keepdim,
+              const at::Tensor& out) {
   // An output of another dtype (out= of amax) is refused by the meta function.
   launch_reduction(kernel, self, dims, keepdim, out);
 }
 
-void position(ReduceFunction& kernel, const at::Tensor& self, std::optional<int64_t> dim,
-              bool keepdim, const at::Tensor& out) {
+void position(ReduceFunction& kernel,
+              const at::Tensor& self,
+              std::optional<int64_t> dim,
+              bool keepdim,
+              const at::Tensor& out) {
   const std::optional<at::IntArrayRef> dims =
       dim.has_value() ? std::optional<at::IntArrayRef>(*dim) : std::nullopt;
   launch_reduction(kernel, self, dims, keepdim, {}, out, ReduceOrder::kLogical);
@@ -43,7 +49,10 @@ TORCH_IMPL_FUNC(amin_out)
 }
 
 TORCH_IMPL_FUNC(aminmax_out)
-(const at::Tensor& self, std::optional<int64_t> dim, bool keepdim, const at::Tensor& min,
+(const at::Tensor& self,
+ std::optional<int64_t> dim,
+ bool keepdim,
+ const at::Tensor& min,
  const at::Tensor& max) {
   const std::optional<at::IntArrayRef> dims =
       dim.has_value() ? std::optional<at::IntArrayRef>(*dim) : std::nullopt;
@@ -61,13 +70,19 @@ TORCH_IMPL_FUNC(argmin_out)
 }
 
 TORCH_IMPL_FUNC(max_dim_max)
-(const at::Tensor& self, int64_t dim, bool keepdim, const at::Tensor& values,
+(const at::Tensor& self,
+ int64_t dim,
+ bool keepdim,
+ const at::Tensor& values,
  const at::Tensor& indices) {
   launch_reduction(kernels::table().reduce.max_with_index, self, at::IntArrayRef(dim), keepdim,
                    values, indices, ReduceOrder::kLogical);
 }
 TORCH_IMPL_FUNC(min_dim_min)
-(const at::Tensor& self, int64_t dim, bool keepdim, const at::Tensor& values,
+(const at::Tensor& self,
+ int64_t dim,
+ bool keepdim,
+ const at::Tensor& values,
  const at::Tensor& indices) {
   launch_reduction(kernels::table().reduce.min_with_index, self, at::IntArrayRef(dim), keepdim,
                    values, indices, ReduceOrder::kLogical);
@@ -88,7 +103,9 @@ at::Tensor min(const at::Tensor& self) {
 
 namespace {
 
-at::Tensor& extremum_out(ReduceFunction& kernel, const char* name, const at::Tensor& self,
+at::Tensor& extremum_out(ReduceFunction& kernel,
+                         const char* name,
+                         const at::Tensor& self,
                          at::Tensor& out) {
   check_not_empty(self, name);
   TORCH_CHECK(self.dtype() == out.dtype(), "Expected out tensor to have dtype ", self.dtype(),

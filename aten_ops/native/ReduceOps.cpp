@@ -29,8 +29,12 @@ at::Tensor cast_for_reduction(const at::Tensor& self, at::ScalarType out_dtype) 
   return dtype == out_dtype || widened_in_kernel || both_integral ? self : self.to(out_dtype);
 }
 
-void reduce_or_fill(ReduceFunction& kernel, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                    bool keepdim, const at::Tensor& out, const at::Scalar& identity) {
+void reduce_or_fill(ReduceFunction& kernel,
+                    const at::Tensor& self,
+                    at::OptionalIntArrayRef dims,
+                    bool keepdim,
+                    const at::Tensor& out,
+                    const at::Scalar& identity) {
   if (self.numel() == 0) {
     out.fill_(identity);
     return;
@@ -43,19 +47,28 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TORCH_IMPL_FUNC(sum_IntList_out)
-(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim, std::optional<at::ScalarType>,
+(const at::Tensor& self,
+ at::OptionalIntArrayRef dims,
+ bool keepdim,
+ std::optional<at::ScalarType>,
  const at::Tensor& out) {
   reduce_or_fill(kernels::table().reduce.sum, self, dims, keepdim, out, 0);
 }
 
 TORCH_IMPL_FUNC(mean_out)
-(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim, std::optional<at::ScalarType>,
+(const at::Tensor& self,
+ at::OptionalIntArrayRef dims,
+ bool keepdim,
+ std::optional<at::ScalarType>,
  const at::Tensor& out) {
   reduce_or_fill(kernels::table().reduce.mean, self, dims, keepdim, out, kNaN);
 }
 
 TORCH_IMPL_FUNC(prod_int_out)
-(const at::Tensor& self, int64_t dim, bool keepdim, std::optional<at::ScalarType>,
+(const at::Tensor& self,
+ int64_t dim,
+ bool keepdim,
+ std::optional<at::ScalarType>,
  const at::Tensor& out) {
   reduce_or_fill(kernels::table().reduce.prod, self, at::IntArrayRef(dim), keepdim, out, 1);
 }
@@ -68,8 +81,11 @@ at::Tensor prod(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
   return out;
 }
 
-at::Tensor& nansum_out(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim,
-                       std::optional<at::ScalarType> dtype, at::Tensor& out) {
+at::Tensor& nansum_out(const at::Tensor& self,
+                       at::OptionalIntArrayRef dims,
+                       bool keepdim,
+                       std::optional<at::ScalarType> dtype,
+                       at::Tensor& out) {
   TORCH_CHECK(!self.is_complex(), "nansum does not support complex inputs");
   // For integral types, use existing sum as integral types don't have NaN.
   const at::ScalarType out_dtype = at::native::get_dtype_from_result(out, dtype);
@@ -83,7 +99,9 @@ at::Tensor& nansum_out(const at::Tensor& self, at::OptionalIntArrayRef dims, boo
   return out;
 }
 
-at::Tensor nansum(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim,
+at::Tensor nansum(const at::Tensor& self,
+                  at::OptionalIntArrayRef dims,
+                  bool keepdim,
                   std::optional<at::ScalarType> dtype) {
   const at::ScalarType out_dtype =
       at::native::get_dtype_from_self(self, dtype, /*promote_integers=*/true);
@@ -94,7 +112,10 @@ at::Tensor nansum(const at::Tensor& self, at::OptionalIntArrayRef dims, bool kee
 
 namespace {
 
-void reduce_logic(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim, bool all,
+void reduce_logic(const at::Tensor& self,
+                  at::OptionalIntArrayRef dims,
+                  bool keepdim,
+                  bool all,
                   const at::Tensor& out) {
   if (self.numel() == 0) {
     out.fill_(all ? 1 : 0);
@@ -102,8 +123,7 @@ void reduce_logic(const at::Tensor& self, at::OptionalIntArrayRef dims, bool kee
   }
   // An empty list of dimensions (of any.dims, all.dims) reduces nothing.
   const bool nothing = dims.has_value() && dims->empty();
-  const auto mask =
-      nothing ? at::native::DimMask() : at::native::make_dim_mask(dims, self.dim());
+  const auto mask = nothing ? at::native::DimMask() : at::native::make_dim_mask(dims, self.dim());
   kernels::Reduction reduction =
       make_kernel_reduction(self, mask, keepdim, out, {}, ReduceOrder::kAny);
   const c10::DataPtr scratch = allocate_scratch(reduction);
@@ -138,8 +158,12 @@ TORCH_IMPL_FUNC(all_all_out)(const at::Tensor& self, const at::Tensor& out) {
 
 namespace {
 
-void vector_norm(const at::Tensor& self, double p, at::OptionalIntArrayRef dims, bool keepdim,
-                 std::optional<at::ScalarType> dtype, const at::Tensor& out) {
+void vector_norm(const at::Tensor& self,
+                 double p,
+                 at::OptionalIntArrayRef dims,
+                 bool keepdim,
+                 std::optional<at::ScalarType> dtype,
+                 const at::Tensor& out) {
   if (self.numel() == 0) {
     out.fill_(p < 0 ? std::numeric_limits<double>::infinity() : 0.0);
     return;
@@ -152,9 +176,8 @@ void vector_norm(const at::Tensor& self, double p, at::OptionalIntArrayRef dims,
   if (out.numel() == 0) {
     return;
   }
-  kernels::Reduction reduction =
-      make_kernel_reduction(input, at::native::make_dim_mask(dims, self.dim()), keepdim, out, {},
-                            ReduceOrder::kAny);
+  kernels::Reduction reduction = make_kernel_reduction(
+      input, at::native::make_dim_mask(dims, self.dim()), keepdim, out, {}, ReduceOrder::kAny);
   const c10::DataPtr scratch = allocate_scratch(reduction);
   kernels::table().reduce.norm(reduction, p, getCurrentStream());
 }
@@ -162,18 +185,29 @@ void vector_norm(const at::Tensor& self, double p, at::OptionalIntArrayRef dims,
 }  // namespace
 
 TORCH_IMPL_FUNC(linalg_vector_norm_out)
-(const at::Tensor& self, const at::Scalar& ord, at::OptionalIntArrayRef dims, bool keepdim,
- std::optional<at::ScalarType> dtype, const at::Tensor& out) {
+(const at::Tensor& self,
+ const at::Scalar& ord,
+ at::OptionalIntArrayRef dims,
+ bool keepdim,
+ std::optional<at::ScalarType> dtype,
+ const at::Tensor& out) {
   vector_norm(self, ord.toDouble(), dims, keepdim, dtype, out);
 }
 TORCH_IMPL_FUNC(norm_out)
-(const at::Tensor& self, at::OptionalScalarRef p, at::IntArrayRef dims, bool keepdim,
+(const at::Tensor& self,
+ at::OptionalScalarRef p,
+ at::IntArrayRef dims,
+ bool keepdim,
  const at::Tensor& out) {
   vector_norm(self, p.has_value() ? p.get().toDouble() : 2.0, dims, keepdim, std::nullopt, out);
 }
 TORCH_IMPL_FUNC(norm_dtype_out)
-(const at::Tensor& self, at::OptionalScalarRef p, at::IntArrayRef dims, bool keepdim,
- at::ScalarType dtype, const at::Tensor& out) {
+(const at::Tensor& self,
+ at::OptionalScalarRef p,
+ at::IntArrayRef dims,
+ bool keepdim,
+ at::ScalarType dtype,
+ const at::Tensor& out) {
   vector_norm(self, p.has_value() ? p.get().toDouble() : 2.0, dims, keepdim, dtype, out);
 }
 

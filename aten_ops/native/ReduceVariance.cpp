@@ -2,10 +2,10 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/complex.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/imag.h>
 #include <ATen/ops/real.h>
-#include <ATen/ops/complex.h>
 
 #include <limits>
 
@@ -18,13 +18,18 @@ namespace anvil::native {
 namespace {
 
 void check(const char* name, const at::Tensor& self) {
-  TORCH_CHECK(at::isFloatingType(self.scalar_type()) || at::isComplexType(self.scalar_type()),
-              name, " only support floating point and complex dtypes");
+  TORCH_CHECK(at::isFloatingType(self.scalar_type()) || at::isComplexType(self.scalar_type()), name,
+              " only support floating point and complex dtypes");
 }
 
 // `mean` may be undefined. Real input.
-void variance_into(const char* name, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                   double correction, bool keepdim, bool square_root, const at::Tensor& out,
+void variance_into(const char* name,
+                   const at::Tensor& self,
+                   at::OptionalIntArrayRef dims,
+                   double correction,
+                   bool keepdim,
+                   bool square_root,
+                   const at::Tensor& out,
                    const at::Tensor& mean) {
   if (out.numel() == 0) {
     return;
@@ -47,9 +52,13 @@ void variance_into(const char* name, const at::Tensor& self, at::OptionalIntArra
   kernels::table().reduce.variance(reduction, correction, square_root, getCurrentStream());
 }
 
-at::Tensor& variance_out(const char* name, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                         const std::optional<at::Scalar>& correction, bool keepdim,
-                         bool square_root, at::Tensor& out) {
+at::Tensor& variance_out(const char* name,
+                         const at::Tensor& self,
+                         at::OptionalIntArrayRef dims,
+                         const std::optional<at::Scalar>& correction,
+                         bool keepdim,
+                         bool square_root,
+                         at::Tensor& out) {
   check("std and var", self);
   const at::ScalarType real_dtype = c10::toRealValueType(self.scalar_type());
   TORCH_CHECK(at::canCast(real_dtype, out.scalar_type()), "result type ", real_dtype,
@@ -67,16 +76,17 @@ at::Tensor& variance_out(const char* name, const at::Tensor& self, at::OptionalI
   }
   const auto mask = at::native::make_dim_mask(dims, self.dim());
   at::native::resize_reduction_result(out, self, mask, keepdim, out.scalar_type());
-  const at::Tensor input =
-      out.scalar_type() == at::kDouble ? self.to(at::kDouble) : self;
+  const at::Tensor input = out.scalar_type() == at::kDouble ? self.to(at::kDouble) : self;
   variance_into(name, input, dims, divisor_correction, keepdim, square_root, out, {});
   return out;
 }
 
-std::tuple<at::Tensor, at::Tensor> variance_and_mean(const char* name, const at::Tensor& self,
+std::tuple<at::Tensor, at::Tensor> variance_and_mean(const char* name,
+                                                     const at::Tensor& self,
                                                      at::OptionalIntArrayRef dims,
                                                      const std::optional<at::Scalar>& correction,
-                                                     bool keepdim, bool square_root) {
+                                                     bool keepdim,
+                                                     bool square_root) {
   check(name, self);
   const at::ScalarType real_dtype = c10::toRealValueType(self.scalar_type());
   if (self.is_complex()) {
@@ -94,30 +104,41 @@ std::tuple<at::Tensor, at::Tensor> variance_and_mean(const char* name, const at:
   return {variance, mean};
 }
 
-at::Tensor variance(const char* name, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                    const std::optional<at::Scalar>& correction, bool keepdim, bool square_root) {
-  at::Tensor out =
-      at::empty({0}, self.options().dtype(c10::toRealValueType(self.scalar_type())));
+at::Tensor variance(const char* name,
+                    const at::Tensor& self,
+                    at::OptionalIntArrayRef dims,
+                    const std::optional<at::Scalar>& correction,
+                    bool keepdim,
+                    bool square_root) {
+  at::Tensor out = at::empty({0}, self.options().dtype(c10::toRealValueType(self.scalar_type())));
   return variance_out(name, self, dims, correction, keepdim, square_root, out);
 }
 
 }  // namespace
 
-at::Tensor var_correction(const at::Tensor& self, at::OptionalIntArrayRef dims,
-                          const std::optional<at::Scalar>& correction, bool keepdim) {
+at::Tensor var_correction(const at::Tensor& self,
+                          at::OptionalIntArrayRef dims,
+                          const std::optional<at::Scalar>& correction,
+                          bool keepdim) {
   return variance("var", self, dims, correction, keepdim, false);
 }
-at::Tensor& var_correction_out(const at::Tensor& self, at::OptionalIntArrayRef dims,
-                               const std::optional<at::Scalar>& correction, bool keepdim,
+at::Tensor& var_correction_out(const at::Tensor& self,
+                               at::OptionalIntArrayRef dims,
+                               const std::optional<at::Scalar>& correction,
+                               bool keepdim,
                                at::Tensor& out) {
   return variance_out("var", self, dims, correction, keepdim, false, out);
 }
-at::Tensor std_correction(const at::Tensor& self, at::OptionalIntArrayRef dims,
-                          const std::optional<at::Scalar>& correction, bool keepdim) {
+at::Tensor std_correction(const at::Tensor& self,
+                          at::OptionalIntArrayRef dims,
+                          const std::optional<at::Scalar>& correction,
+                          bool keepdim) {
   return variance("std", self, dims, correction, keepdim, true);
 }
-at::Tensor& std_correction_out(const at::Tensor& self, at::OptionalIntArrayRef dims,
-                               const std::optional<at::Scalar>& correction, bool keepdim,
+at::Tensor& std_correction_out(const at::Tensor& self,
+                               at::OptionalIntArrayRef dims,
+                               const std::optional<at::Scalar>& correction,
+                               bool keepdim,
                                at::Tensor& out) {
   return variance_out("std", self, dims, correction, keepdim, true, out);
 }

@@ -63,9 +63,12 @@ bool faster(const Dim& a, const Dim& b) {
 
 }  // namespace
 
-kernels::Reduction make_kernel_reduction(const at::Tensor& self, at::native::DimMask mask,
-                                         bool keepdim, const at::Tensor& out,
-                                         const at::Tensor& second, ReduceOrder order) {
+kernels::Reduction make_kernel_reduction(const at::Tensor& self,
+                                         at::native::DimMask mask,
+                                         bool keepdim,
+                                         const at::Tensor& out,
+                                         const at::Tensor& second,
+                                         ReduceOrder order) {
   c10::SmallVector<Dim, 8> kept;
   c10::SmallVector<Dim, 8> reduced;
   const at::Tensor& shape = out.defined() ? out : second;
@@ -110,8 +113,12 @@ c10::DataPtr allocate_scratch(kernels::Reduction& reduction) {
   return scratch;
 }
 
-void launch_reduction(ReduceFunction& kernel, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                      bool keepdim, const at::Tensor& out, const at::Tensor& second,
+void launch_reduction(ReduceFunction& kernel,
+                      const at::Tensor& self,
+                      at::OptionalIntArrayRef dims,
+                      bool keepdim,
+                      const at::Tensor& out,
+                      const at::Tensor& second,
                       ReduceOrder order) {
   if ((out.defined() ? out : second).numel() == 0) {
     return;
@@ -121,9 +128,8 @@ void launch_reduction(ReduceFunction& kernel, const at::Tensor& self, at::Option
       !out.defined() || !second.defined() || out.strides().equals(second.strides());
   const at::Tensor second_out =
       same_strides ? second : at::empty_strided(out.sizes(), out.strides(), second.options());
-  kernels::Reduction reduction =
-      make_kernel_reduction(self, at::native::make_dim_mask(dims, self.dim()), keepdim, out,
-                            second_out, order);
+  kernels::Reduction reduction = make_kernel_reduction(
+      self, at::native::make_dim_mask(dims, self.dim()), keepdim, out, second_out, order);
   const c10::DataPtr scratch = allocate_scratch(reduction);
   kernel(reduction, getCurrentStream());
   if (!same_strides) {
@@ -131,7 +137,10 @@ void launch_reduction(ReduceFunction& kernel, const at::Tensor& self, at::Option
   }
 }
 
-void sum_into(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim, bool mean,
+void sum_into(const at::Tensor& self,
+              at::OptionalIntArrayRef dims,
+              bool keepdim,
+              bool mean,
               const at::Tensor& out) {
   const auto& reduce = kernels::table().reduce;
   launch_reduction(mean ? reduce.mean : reduce.sum, self, dims, keepdim, out);

@@ -20,9 +20,12 @@ enum class ReduceOrder { kAny, kLogical };
 // dimensions of size 1 included if `keepdim`. Holds pointers: the tensors must
 // live until the kernel is enqueued. Throws if the dimensions cannot be merged
 // into 16 (of each kind).
-kernels::Reduction make_kernel_reduction(const at::Tensor& self, at::native::DimMask mask,
-                                         bool keepdim, const at::Tensor& out,
-                                         const at::Tensor& second, ReduceOrder order);
+kernels::Reduction make_kernel_reduction(const at::Tensor& self,
+                                         at::native::DimMask mask,
+                                         bool keepdim,
+                                         const at::Tensor& out,
+                                         const at::Tensor& second,
+                                         ReduceOrder order);
 
 // Scratch memory for the reduction, of the current stream; sets `scratch`. Null
 // if it needs none. Keep it until the kernel is enqueued.
@@ -30,12 +33,19 @@ c10::DataPtr allocate_scratch(kernels::Reduction& reduction);
 
 // Runs `kernel` on the current stream. Nothing is launched for outputs without
 // elements; `self` has elements.
-void launch_reduction(ReduceFunction& kernel, const at::Tensor& self, at::OptionalIntArrayRef dims,
-                      bool keepdim, const at::Tensor& out, const at::Tensor& second = {},
+void launch_reduction(ReduceFunction& kernel,
+                      const at::Tensor& self,
+                      at::OptionalIntArrayRef dims,
+                      bool keepdim,
+                      const at::Tensor& out,
+                      const at::Tensor& second = {},
                       ReduceOrder order = ReduceOrder::kAny);
 
 // As at::sum, into a given output: what the losses and norms use.
-void sum_into(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim, bool mean,
+void sum_into(const at::Tensor& self,
+              at::OptionalIntArrayRef dims,
+              bool keepdim,
+              bool mean,
               const at::Tensor& out);
 
 }  // namespace anvil::native

@@ -45,8 +45,11 @@ void scan(Scan kernel, const at::Tensor& self, int64_t dim, const at::Tensor& ou
   copy_back(out, result);
 }
 
-void scan_with_indices(ScanWithIndices kernel, const at::Tensor& self, int64_t dim,
-                       const at::Tensor& values, const at::Tensor& indices) {
+void scan_with_indices(ScanWithIndices kernel,
+                       const at::Tensor& self,
+                       int64_t dim,
+                       const at::Tensor& values,
+                       const at::Tensor& indices) {
   if (self.numel() == 0) {
     return;
   }
@@ -76,12 +79,10 @@ at::Tensor _logcumsumexp(const at::Tensor& self, int64_t dim) {
   return out;
 }
 
-void _cummax_helper(const at::Tensor& self, at::Tensor& values, at::Tensor& indices,
-                    int64_t dim) {
+void _cummax_helper(const at::Tensor& self, at::Tensor& values, at::Tensor& indices, int64_t dim) {
   scan_with_indices(kernels::table().scan.cummax, self, dim, values, indices);
 }
-void _cummin_helper(const at::Tensor& self, at::Tensor& values, at::Tensor& indices,
-                    int64_t dim) {
+void _cummin_helper(const at::Tensor& self, at::Tensor& values, at::Tensor& indices, int64_t dim) {
   scan_with_indices(kernels::table().scan.cummin, self, dim, values, indices);
 }
 

@@ -36,7 +36,10 @@ void with_contiguous_output(const at::Tensor& out, F f) {
 using Forward = decltype(kernels::SoftmaxKernels::softmax);
 using Backward = decltype(kernels::SoftmaxKernels::softmax_backward);
 
-void forward(Forward kernel, const at::Tensor& self, int64_t dim, bool half_to_float,
+void forward(Forward kernel,
+             const at::Tensor& self,
+             int64_t dim,
+             bool half_to_float,
              const at::Tensor& out) {
   if (half_to_float) {
     TORCH_CHECK(self.scalar_type() == at::kHalf || self.scalar_type() == at::kBFloat16,
@@ -53,8 +56,11 @@ void forward(Forward kernel, const at::Tensor& self, int64_t dim, bool half_to_f
   });
 }
 
-void backward(Backward kernel, const at::Tensor& grad_output, const at::Tensor& output,
-              int64_t dim, const at::Tensor& grad_input) {
+void backward(Backward kernel,
+              const at::Tensor& grad_output,
+              const at::Tensor& output,
+              int64_t dim,
+              const at::Tensor& grad_input) {
   if (grad_output.numel() == 0) {
     return;
   }
@@ -80,12 +86,18 @@ TORCH_IMPL_FUNC(_log_softmax_out)
   forward(kernels::table().softmax.log_softmax, self, dim, half_to_float, out);
 }
 TORCH_IMPL_FUNC(_softmax_backward_data_out)
-(const at::Tensor& grad_output, const at::Tensor& output, int64_t dim, at::ScalarType,
+(const at::Tensor& grad_output,
+ const at::Tensor& output,
+ int64_t dim,
+ at::ScalarType,
  const at::Tensor& grad_input) {
   backward(kernels::table().softmax.softmax_backward, grad_output, output, dim, grad_input);
 }
 TORCH_IMPL_FUNC(_log_softmax_backward_data_out)
-(const at::Tensor& grad_output, const at::Tensor& output, int64_t dim, at::ScalarType,
+(const at::Tensor& grad_output,
+ const at::Tensor& output,
+ int64_t dim,
+ at::ScalarType,
  const at::Tensor& grad_input) {
   backward(kernels::table().softmax.log_softmax_backward, grad_output, output, dim, grad_input);
 }

@@ -38,8 +38,12 @@ Sorted sort_rows(const at::Tensor& rows, bool descending) {
 }  // namespace
 
 TORCH_IMPL_FUNC(sort_values_stable)
-(const at::Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool descending,
- const at::Tensor& values, const at::Tensor& indices) {
+(const at::Tensor& self,
+ std::optional<bool> /*stable*/,
+ int64_t dim,
+ bool descending,
+ const at::Tensor& values,
+ const at::Tensor& indices) {
   if (self.numel() == 0) {
     return;
   }
@@ -56,8 +60,13 @@ TORCH_IMPL_FUNC(sort_values_stable)
 
 // Sorts whole rows: the k largest come out in order, whatever `sorted` says.
 TORCH_IMPL_FUNC(topk_values)
-(const at::Tensor& self, int64_t k, int64_t dim, bool largest, bool /*sorted*/,
- const at::Tensor& values, const at::Tensor& indices) {
+(const at::Tensor& self,
+ int64_t k,
+ int64_t dim,
+ bool largest,
+ bool /*sorted*/,
+ const at::Tensor& values,
+ const at::Tensor& indices) {
   if (values.numel() == 0) {
     return;
   }

@@ -46,8 +46,8 @@ at::Tensor empty_memory_format(at::IntArrayRef size,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
   check_options(layout, pin_memory);
-  return filled(at::detail::empty_generic(
-      size, getDeviceAllocator(), kKeys, c10::dtype_or_default(dtype), memory_format));
+  return filled(at::detail::empty_generic(size, getDeviceAllocator(), kKeys,
+                                          c10::dtype_or_default(dtype), memory_format));
 }
 
 at::Tensor empty_strided(at::IntArrayRef size,
@@ -57,8 +57,8 @@ at::Tensor empty_strided(at::IntArrayRef size,
                          std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
   check_options(layout, pin_memory);
-  return filled(at::detail::empty_strided_generic(
-      size, stride, getDeviceAllocator(), kKeys, c10::dtype_or_default(dtype)));
+  return filled(at::detail::empty_strided_generic(size, stride, getDeviceAllocator(), kKeys,
+                                                  c10::dtype_or_default(dtype)));
 }
 
 // A tensor of zeros without memory; autograd's stand-in for gradients that are

@@ -41,8 +41,7 @@ kernels::TensorListsView TensorListPointers::view() const {
   return view;
 }
 
-bool can_use_foreach_kernels(at::ArrayRef<at::TensorList> lists,
-                             at::ArrayRef<at::Scalar> scalars) {
+bool can_use_foreach_kernels(at::ArrayRef<at::TensorList> lists, at::ArrayRef<at::Scalar> scalars) {
   const at::Tensor& first = lists[0][0];
   switch (first.scalar_type()) {
     case at::kFloat:

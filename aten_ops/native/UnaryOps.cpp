@@ -9,10 +9,10 @@
 namespace at::native {
 
 // Not name##_kernel: upstream declares some of these.
-#define ANVIL_UNARY_STUB(name)                                             \
-  static void anvil_##name(TensorIteratorBase& iter) {                     \
-    anvil::native::launch(iter, anvil::kernels::table().unary.name);       \
-  }                                                                        \
+#define ANVIL_UNARY_STUB(name)                                       \
+  static void anvil_##name(TensorIteratorBase& iter) {               \
+    anvil::native::launch(iter, anvil::kernels::table().unary.name); \
+  }                                                                  \
   REGISTER_PRIVATEUSE1_DISPATCH(name##_stub, &anvil_##name)
 
 ANVIL_FOR_EACH_UNARY_KERNEL(ANVIL_UNARY_STUB)

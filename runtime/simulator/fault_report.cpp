@@ -13,7 +13,7 @@
 namespace anvil::simulator {
 namespace {
 
-constinit struct sigaction before {};
+constinit struct sigaction before{};
 thread_local constinit KernelFaults* kernel_faults = nullptr;
 
 // A line that is put together without allocation or locale.
@@ -76,7 +76,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     before.sa_handler(signal);
   } else {
     // Back in the faulting instruction, the signal ends the process.
-    struct sigaction standard {};
+    struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
     if (info->si_code <= 0) {  // sent by kill(): there is no such instruction
@@ -126,7 +126,7 @@ KernelFaults::KernelFaults(const char* kernel) : kernel(kernel) { kernel_faults 
 KernelFaults::~KernelFaults() { kernel_faults = nullptr; }
 
 void install_fault_report() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_fault;
   // NODEFER: the jump out of a kernel leaves the signal unblocked.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -1,8 +1,8 @@
 // Operators on the elementwise driver, for its test.
 #pragma once
 
-#include "aten_ops/kernels/iterator.h"
 #include <cuda_runtime_api.h>
+#include "aten_ops/kernels/iterator.h"
 
 namespace anvil::kernels {
 

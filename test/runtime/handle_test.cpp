@@ -27,12 +27,16 @@ class HandleTest : public ::testing::Test {
 };
 
 TEST_F(HandleTest, DestroysOnceAtTheEndOfItsScope) {
-  { const Owner owner(5); }
+  {
+    const Owner owner(5);
+  }
   EXPECT_EQ(destroyed, std::vector<int>{5});
 }
 
 TEST_F(HandleTest, NullIsNeverDestroyed) {
-  { const Owner owner; }
+  {
+    const Owner owner;
+  }
   EXPECT_TRUE(destroyed.empty());
 }
 
