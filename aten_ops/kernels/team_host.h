@@ -48,13 +48,14 @@ class HostTeam {
   }
 
   // Lane l takes the elements l, l + kLanes, ... of a chunk; lanes are combined
-  // as a tree and chunks in order. The rounding error of a sum of n elements so
-  // grows with kChunk / kLanes + log2(kLanes) + n / kChunk and not with n.
+  // as a tree, and chunks pairwise. The rounding error of a sum of n elements so
+  // grows with kChunk / kLanes + log2(n / kChunk) and not with n.
   template <class T, class Combine, class F>
   ANVIL_DEVICE T reduce(int64_t n, T identity, Combine combine, F f) {
     constexpr int kLanes = !std::is_arithmetic_v<T> ? 4 : sizeof(T) <= 4 ? 32 : 16;
     constexpr int64_t kChunk = kLanes * 128;
-    T total = identity;
+    T pairs[48];  // pairs[level]: 2^level chunks, where `chunks` has that bit
+    int64_t chunks = 0;
     int64_t i = 0;
     while (n - i >= kLanes) {
       T lanes[kLanes];
@@ -73,7 +74,18 @@ class HostTeam {
           lanes[lane] = combine(lanes[lane], lanes[lane + width]);
         }
       }
-      total = combine(total, lanes[0]);
+      T value = lanes[0];
+      int level = 0;
+      for (int64_t bits = chunks++; (bits & 1) != 0; bits >>= 1) {
+        value = combine(pairs[level++], value);
+      }
+      pairs[level] = value;
+    }
+    T total = identity;
+    for (int level = 0; (chunks >> level) != 0; ++level) {
+      if (((chunks >> level) & 1) != 0) {
+        total = combine(pairs[level], total);
+      }
     }
     for (; i < n; ++i) {
       total = combine(total, f(i));

@@ -128,8 +128,8 @@ def test_adaptive_average_pool(size):
 @pytest.mark.parametrize("descending", [False, True])
 def test_stable_sort(dtype, shape, dim, descending):
     x = (random(*shape) * 10).to(dtype)
-    ours = torch.sort(x.to("anvil"), dim, descending, stable=True)
-    theirs = torch.sort(x, dim, descending, stable=True)
+    ours = torch.sort(x.to("anvil"), dim=dim, descending=descending, stable=True)
+    theirs = torch.sort(x, dim=dim, descending=descending, stable=True)
     assert torch.equal(ours.values.cpu(), theirs.values)
     assert torch.equal(ours.indices.cpu(), theirs.indices)
 

@@ -29,13 +29,15 @@ def with_gradients(operation, device, *tensors):
     """The operation's result and its gradients with respect to the floating tensors."""
     leaves = [t.detach().to(device).requires_grad_(t.is_floating_point()) for t in tensors]
     result = operation(*leaves)
-    weights = random(*result.shape, dtype=result.dtype, seed=1).to(device)
+    weights = random(*result.shape, dtype=tensors[0].dtype, seed=1).to(device, result.dtype)
     result.backward(weights)
     return [result.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)]
 
 
 def compare(operation, *tensors, dtype=torch.float32):
-    expected = with_gradients(operation, "cpu", *tensors)
+    # The CPU accumulates the gradients of 16-bit weights in 16 bits: the reference is computed in double.
+    wide = [t.double() if t.dtype.itemsize == 2 else t for t in tensors]
+    expected = [t.to(dtype) for t in with_gradients(operation, "cpu", *wide)]
     actual = with_gradients(operation, "anvil", *tensors)
     for ours, theirs in zip(actual, expected, strict=True):
         torch.testing.assert_close(ours.cpu(), theirs, **TOLERANCE[dtype])
