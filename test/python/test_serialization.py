@@ -38,7 +38,7 @@ def test_a_tensor_comes_back_to_its_device(other_device):
         ({"anvil:0": "anvil:1"}, "anvil:1"),
         ({"anvil:0": "privateuseone:1"}, "anvil:1"),
         ({"anvil:0": "cpu"}, "cpu"),
-        (lambda storage, tag: storage.to("anvil:1"), "anvil:1"),
+        (lambda storage, tag: storage.to(device="anvil:1"), "anvil:1"),
     ],
     ids=lambda value: "function" if callable(value) else str(value),
 )

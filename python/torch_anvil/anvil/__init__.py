@@ -27,6 +27,13 @@ OutOfMemoryError = torch.OutOfMemoryError
 AcceleratorError = torch.AcceleratorError
 
 
+def __getattr__(name: str) -> Any:
+    # torch.utils.checkpoint asks for this attribute before it saves the generator's state; it changes with time.
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module 'torch.anvil' has no attribute '{name}'")
+
+
 def is_available() -> bool:
     r"""Return whether there is a device. Does not create a context."""
     return device_count() > 0
