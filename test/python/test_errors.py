@@ -156,5 +156,5 @@ def test_host_access_to_device_memory_is_reported_and_ends_the_process(run_pytho
 
 
 def test_names_of_other_accelerators_stay_errors(device):
-    with pytest.raises(RuntimeError):
+    with pytest.raises((RuntimeError, AssertionError), match="XPU|xpu"):
         torch.ones(1, device=device).to("xpu")
