@@ -14,6 +14,13 @@ namespace {
 
 uint64_t order_seed = 0;
 
+// A thread that never waited has no site: its file is null.
+template <class Site>
+bool same_site(const Site& a, const Site& b) {
+  return a.line == b.line && (a.file == b.file || (a.file != nullptr && b.file != nullptr &&
+                                                   std::strcmp(a.file, b.file) == 0));
+}
+
 }  // namespace
 
 void set_order_seed(uint64_t seed) { order_seed = seed; }
@@ -107,8 +114,7 @@ void Machine::run_block(uint32_t index) {
       const Thread& thread = *all_threads_[i];
       done += thread.state == State::kDone;
       at_barrier += thread.state == State::kBarrier;
-      one_site &= thread.site.line == all_threads_[0]->site.line &&
-                  std::strcmp(thread.site.file, all_threads_[0]->site.file) == 0;
+      one_site &= same_site(thread.site, all_threads_[0]->site);
     }
     if (done == launch_.threads) {
       return;
