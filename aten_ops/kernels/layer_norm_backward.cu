@@ -183,7 +183,7 @@ void launch_backward(const LayerNormBackward& n, cudaStream_t stream) {
         "layer_norm_grad_weight",
         {.blocks = plan.tiles * plan.parts,
          .threads = row_threads(plan.tile * 4),
-         .shared_bytes = 2 * static_cast<size_t>(plan.tile) * sizeof(Acc)},
+         .shared_bytes = 2 * shared_size<Acc>(plan.tile)},
         stream,
         {grad_output, input, mean, rstd, static_cast<W*>(n.grad_weight),
          static_cast<W*>(n.grad_bias), reinterpret_cast<unsigned*>(scratch),

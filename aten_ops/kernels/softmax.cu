@@ -150,12 +150,11 @@ void launch_forward(
   }
   const int64_t tile = std::min(shape.inner, kColumnTile);
   const int64_t tiles = (shape.inner + tile - 1) / tile;
-  launch<SoftmaxColumns<T, Out, kLog>>(
-      name,
-      {.blocks = shape.outer * tiles,
-       .threads = row_threads(tile * 4),
-       .shared_bytes = 2 * static_cast<size_t>(tile) * sizeof(Acc)},
-      stream, {x, y, shape, tile, tiles});
+  launch<SoftmaxColumns<T, Out, kLog>>(name,
+                                       {.blocks = shape.outer * tiles,
+                                        .threads = row_threads(tile * 4),
+                                        .shared_bytes = 2 * shared_size<Acc>(tile)},
+                                       stream, {x, y, shape, tile, tiles});
 }
 
 template <bool kLog>

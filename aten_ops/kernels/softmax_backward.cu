@@ -111,12 +111,11 @@ void launch_backward(const char* name,
   }
   const int64_t tile = std::min(shape.inner, kColumnTile);
   const int64_t tiles = (shape.inner + tile - 1) / tile;
-  launch<SoftmaxBackwardColumns<T, In, kLog>>(
-      name,
-      {.blocks = shape.outer * tiles,
-       .threads = row_threads(tile * 4),
-       .shared_bytes = static_cast<size_t>(tile) * sizeof(Accumulate<T>)},
-      stream, {grad, y, out, shape, tile, tiles});
+  launch<SoftmaxBackwardColumns<T, In, kLog>>(name,
+                                              {.blocks = shape.outer * tiles,
+                                               .threads = row_threads(tile * 4),
+                                               .shared_bytes = shared_size<Accumulate<T>>(tile)},
+                                              stream, {grad, y, out, shape, tile, tiles});
 }
 
 template <bool kLog>
