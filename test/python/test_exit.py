@@ -142,6 +142,18 @@ def test_the_process_ends(run_python, driver, name):
             assert result.stderr == ""
 
 
+def start_interruptible(program):
+    """A process that answers to SIGINT also where this one was started with SIGINT ignored, as in a shell's background."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
 def test_ctrl_c_in_a_long_wait_is_a_keyboard_interrupt(driver):
     program = QUEUE + textwrap.dedent(
         """
@@ -157,9 +169,7 @@ def test_ctrl_c_in_a_long_wait_is_a_keyboard_interrupt(driver):
         """
     )
     for _ in range(RUNS):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-        )
+        process = start_interruptible(program)
         assert process.stdout.readline() == "waiting\n"
         process.send_signal(signal.SIGINT)
         try:
@@ -174,9 +184,7 @@ def test_ctrl_c_in_a_long_wait_is_a_keyboard_interrupt(driver):
 def test_ctrl_c_that_nobody_catches_ends_the_process():
     program = QUEUE + "print('waiting', flush=True)\nwhile True:\n    kept = queue(20); torch.anvil.synchronize()\n"
     for _ in range(RUNS):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-        )
+        process = start_interruptible(program)
         assert process.stdout.readline() == "waiting\n"
         process.send_signal(signal.SIGINT)
         try:
