@@ -158,8 +158,8 @@ def test_ctrl_c_in_a_long_wait_is_a_keyboard_interrupt(driver):
     program = QUEUE + textwrap.dedent(
         """
         kept = queue(200)
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)  # the signal may come at once
             torch.anvil.synchronize()
             while True:  # the signal may come after the wait
                 pass
