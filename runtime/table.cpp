@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/error.h"
+#include "runtime/trace.h"
 
 namespace anvil::runtime {
 namespace {
@@ -111,6 +112,9 @@ const Loaded& instance() {
   // Never destroyed: work may still be queued when statics end.
   static const Loaded* loaded = [] {
     auto* result = new Loaded(load());
+    if (tracing()) {
+      result->table = traced(result->table);
+    }
     is_loaded.store(true, std::memory_order_release);
     return result;
   }();
