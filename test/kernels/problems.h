@@ -1,6 +1,9 @@
 // Small problems for kernels.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <random>
@@ -25,14 +28,24 @@ std::vector<T> whole_numbers(size_t n, int range = 8, unsigned seed = 1) {
   return values;
 }
 
-inline std::vector<float> normal_numbers(size_t n, unsigned seed = 1) {
+template <class T = float>
+std::vector<T> normal_numbers(size_t n, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> distribution;
-  std::vector<float> values(n);
-  for (float& value : values) {
-    value = distribution(random);
+  std::vector<T> values(n);
+  for (T& value : values) {
+    value = static_cast<T>(distribution(random));
   }
   return values;
+}
+
+// Equal (infinities too), both NaN, or no further apart than `tolerance`.
+inline testing::AssertionResult close(double actual, double expected, double tolerance) {
+  if (actual == expected || (std::isnan(actual) && std::isnan(expected)) ||
+      std::abs(actual - expected) <= tolerance) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << actual << " instead of " << expected;
 }
 
 struct Strided {
