@@ -3,8 +3,8 @@
     python ci/check_cuda_build.py [--build-folder build] [--jobs 2]
 
 It compiles for every architecture of ANVIL_CUDA_ARCHITECTURES and links; then: no kernel has a stack or spills registers
-but those in aten_ops/kernels/cuda/stack.yaml; contiguous float32 and bfloat16 elementwise kernels load 16 bytes at a time;
-the library needs no CUDA runtime and exports its table only.
+but those in aten_ops/kernels/cuda/stack.yaml; every elementwise operator has dense kernels for float32 and bfloat16, and all
+dense kernels load 16 bytes at a time; the library needs no CUDA runtime and exports its table only.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def main() -> int:
     problems = [] if kernels else ["ptxas reported no kernel"]
     problems += cuda_gates.check_stack(kernels, cuda_gates.load_exceptions(ROOT / "aten_ops/kernels/cuda/stack.yaml"))
 
+    problems += cuda_gates.check_dense(kernels)
+
     def loads(job: tuple[pathlib.Path, str]) -> tuple[int, list[str]]:
         binary, architecture = job
         count, wrong = cuda_gates.check_loads(cuda_gates.disassemble(binary, architecture, nvcc))
@@ -89,7 +91,7 @@ def main() -> int:
             packed += count
             problems += wrong
     if not packed:
-        problems.append("no dense float32 or bfloat16 elementwise kernel was found to check the loads of")
+        problems.append("no dense elementwise kernel was found to check the loads of")
     problems += check_symbols(arguments.build_folder / "lib/libanvil_kernels_cuda.so")
 
     of = ", ".join(f"{count} for {architecture}" for architecture, count in sorted(by_architecture.items()))

@@ -124,14 +124,16 @@ def disassemble(binary: pathlib.Path, architecture: str, nvcc: str) -> Iterator[
         raise RuntimeError(f"cuobjdump -sass failed for {binary.name}")
 
 
-# entry<ElementwisePacked<Op, T, In, Out, inputs> >: what `kernels` names their dense driver.
-_PACKED = re.compile(r"entry<anvil::kernels::ElementwisePacked<(.*), (float|c10::BFloat16), ([\w:]+), (\d+)> ?>")
+# entry<ElementwisePacked<Op, T, In, Out, inputs> >: what `kernels` names their dense driver, and the other one.
+_PACKED = re.compile(r"entry<anvil::kernels::ElementwisePacked<(.*), ([^,]+), ([^,]+), (\d+)> ?>")
+_STRIDED = re.compile(r"entry<anvil::kernels::ElementwiseStrided<(.*), float, (\d+)> ?>")
 
 
-def check_loads(functions: Iterable[tuple[str, str]]) -> tuple[int, list[str]]:
-    """How many dense float32 and bfloat16 kernels with inputs there are, and what is wrong with their loads.
+def check_loads(functions: Iterable[tuple[str, str]], packs: int = 2) -> tuple[int, list[str]]:
+    """How many dense elementwise kernels with inputs there are, and what is wrong with their loads.
 
-    Each has at least as many 16-byte loads as inputs; the loads of single elements beside them are the tail's.
+    Each has at least `packs` 16-byte loads of each input (kPacks of elementwise_cuda.h); the loads of single elements
+    beside them are the tail's.
     """
     functions = list(functions)
     count = 0
@@ -142,6 +144,22 @@ def check_loads(functions: Iterable[tuple[str, str]]) -> tuple[int, list[str]]:
             continue
         count += 1
         wide = len(re.findall(r"\bLDG\.E\.128\b", code))
-        if wide < int(match[4]):
-            problems.append(f"{wide} 16-byte loads for {match[4]} inputs: {name}")
+        if wide < packs * int(match[4]):
+            problems.append(f"{wide} 16-byte loads for {packs} of each of {match[4]} inputs: {name}")
     return count, problems
+
+
+def check_dense(kernels: Iterable[Kernel]) -> list[str]:
+    """Elementwise operators that compute in float32 without a dense kernel for float32 or bfloat16 tensors."""
+    strided, dense = set(), set()
+    for kernel in kernels:
+        if match := _PACKED.search(kernel.name):
+            dense.add((match[1], match[2], match[4], kernel.architecture))
+        elif match := _STRIDED.search(kernel.name):
+            strided.add((match[1], match[2], kernel.architecture))
+    return [
+        f"{architecture}: {operator} has no dense kernel for {dtype}"
+        for operator, inputs, architecture in sorted(strided)
+        for dtype in ("float", "c10::BFloat16")
+        if (f"{operator}, float", dtype, inputs, architecture) not in dense
+    ]

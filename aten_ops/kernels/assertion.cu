@@ -13,7 +13,7 @@ struct Assertion {
 
   template <class Team>
   ANVIL_DEVICE void operator()(Team& team) const {
-    team.once([&] { device_check(*condition, message); });
+    team.once([&] { device_check(*condition, "an asserted condition is false", message); });
   }
 };
 

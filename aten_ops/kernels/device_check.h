@@ -10,18 +10,24 @@
 
 namespace anvil::kernels {
 
-// Fails the launch asynchronously if `condition` is false: on CUDA by a
-// device-side trap, on the host by an exception that the simulator turns into
-// cudaErrorAssert, which is sticky. The message goes to stderr, as a device-side assertion's does.
-ANVIL_DEVICE void device_check(bool condition, const char* message) {
+// Fails the launch asynchronously with cudaErrorAssert, which is sticky, if
+// `condition` is false: on CUDA as assert() does, on the host by an exception
+// that the simulator turns into the error. `message` is a literal and goes to
+// stderr. `text`, where it is known only at run time, is what the host prints
+// instead; CUDA's report can't read a kernel's arguments.
+ANVIL_DEVICE void device_check(bool condition,
+                               const char* message,
+                               [[maybe_unused]] const char* text = nullptr) {
   if (condition) {
     return;
   }
 #if defined(__CUDA_ARCH__)
-  __trap();
+  __assert_fail(message, "anvil", 0, "device_check");
+  __builtin_unreachable();
 #elif !defined(__CUDACC__)
-  std::fprintf(stderr, "device-side assertion failed: %s\n", message);
-  throw std::logic_error(message);
+  const char* shown = text != nullptr ? text : message;
+  std::fprintf(stderr, "device-side assertion failed: %s\n", shown);
+  throw std::logic_error(shown);
 #endif
 }
 

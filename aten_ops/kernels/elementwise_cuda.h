@@ -38,10 +38,12 @@ struct alignas(sizeof(T) * kCount) Pack {
 template <class Op, class T, class In, class Out, int kInputs>
 struct ElementwisePacked {
   static constexpr int kMaxThreads = 256;
+  static constexpr int kMinBlocks = 4;  // 64 registers, 1,024 threads of a multiprocessor
   static constexpr int kThreads = 128;
-  // Elements of a pack: 16 bytes of the wider type.
-  static constexpr int kPack = 16 / (sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out));
-  static constexpr int kPacks = 2;  // of one thread
+  static constexpr int kPack = 16 / sizeof(In);  // elements of a load
+  // Elements of a store; a result wider than its inputs takes several.
+  static constexpr int kOutPack = sizeof(Out) > sizeof(In) ? 16 / sizeof(Out) : kPack;
+  static constexpr int kPacks = 2;  // loads of one thread from each input
   static constexpr int64_t kPerBlock = int64_t{kThreads} * kPack * kPacks;
   static constexpr int kSlots = kInputs > 0 ? kInputs : 1;
 
@@ -70,13 +72,16 @@ struct ElementwisePacked {
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
         const int64_t begin = block_begin + (int64_t{p} * kThreads + team.thread()) * kPack;
-        Pack<Out, kPack> result;
 #pragma unroll
-        for (int e = 0; e < kPack; ++e) {
-          result.values[e] =
-              cast<Out>(op((inputs[i] ? cast<T>(packs[p][i].values[e]) : immediates[i])...));
+        for (int first = 0; first < kPack; first += kOutPack) {
+          Pack<Out, kOutPack> result;
+#pragma unroll
+          for (int e = 0; e < kOutPack; ++e) {
+            result.values[e] = cast<Out>(
+                op((inputs[i] ? cast<T>(packs[p][i].values[first + e]) : immediates[i])...));
+          }
+          *reinterpret_cast<Pack<Out, kOutPack>*>(output + begin + first) = result;
         }
-        *reinterpret_cast<Pack<Out, kPack>*>(output + begin) = result;
       }
       return;
     }
@@ -95,6 +100,7 @@ struct ElementwisePacked {
 template <class Op, class T, int kInputs>
 struct ElementwiseStrided {
   static constexpr int kMaxThreads = 256;
+  static constexpr int kMinBlocks = 4;
   static constexpr int kThreads = 128;
   static constexpr int kPerThread = 4;
   static constexpr int64_t kPerBlock = int64_t{kThreads} * kPerThread;
@@ -182,7 +188,7 @@ bool try_packed(const char* name, const Iterator& iterator, cudaStream_t stream,
   kernel.op = op;
   if (iterator.operands[0].dtype != scalar_type_of<Out> ||
       iterator.common_dtype != scalar_type_of<In> ||
-      !is_aligned<Pack<Out, Kernel::kPack>>(iterator.operands[0].data)) {
+      !is_aligned<Pack<Out, Kernel::kOutPack>>(iterator.operands[0].data)) {
     return false;
   }
   kernel.output = static_cast<Out*>(iterator.operands[0].data);

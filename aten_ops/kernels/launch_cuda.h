@@ -5,8 +5,18 @@
 
 namespace anvil::kernels {
 
+// Blocks of max_threads that a multiprocessor must have registers for at once:
+// Kernel::kMinBlocks, or 1. Always given to the compiler: from the size alone it
+// spills a few registers where that makes room for one block more (CUDA C++
+// Programming Guide, "Launch Bounds").
+template <class Kernel, class = void>
+inline constexpr int min_blocks = 1;
 template <class Kernel>
-__global__ void __launch_bounds__(max_threads<Kernel>)
+inline constexpr int min_blocks<Kernel, std::void_t<decltype(Kernel::kMinBlocks)>> =
+    Kernel::kMinBlocks;
+
+template <class Kernel>
+__global__ void __launch_bounds__(max_threads<Kernel>, min_blocks<Kernel>)
     entry(const __grid_constant__ Kernel kernel) {
   Team team;
   kernel(team);

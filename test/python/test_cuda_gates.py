@@ -74,7 +74,7 @@ def test_a_clean_kernel_passes(tmp_path):
     assert [(k.architecture, k.stack, k.spills) for k in kernels] == [("sm_90", 0, 0)]
     assert "ElementwisePacked<anvil::kernels::Copy, float" in kernels[0].name
     assert cuda_gates.check_stack(kernels, []) == []
-    assert cuda_gates.check_loads(cuda_gates.disassemble(binary, "sm_90", NVCC)) == (1, [])
+    assert cuda_gates.check_loads(cuda_gates.disassemble(binary, "sm_90", NVCC), packs=1) == (1, [])
 
 
 @needs_nvcc
@@ -95,14 +95,39 @@ def test_spills_are_found(tmp_path):
 @needs_nvcc
 def test_single_element_loads_are_found(tmp_path):
     binary, _ = compile_kernel(tmp_path, NARROW)
-    count, problems = cuda_gates.check_loads(cuda_gates.disassemble(binary, "sm_90", NVCC))
+    count, problems = cuda_gates.check_loads(cuda_gates.disassemble(binary, "sm_90", NVCC), packs=1)
     assert count == 1
     assert len(problems) == 1
-    assert "0 16-byte loads for 1 inputs" in problems[0]
+    assert "0 16-byte loads for 1 of each of 1 inputs" in problems[0]
+
+
+# entry<ElementwisePacked<Add, float, float, float, 2> >
+ADD = "_ZN5anvil7kernels5entryINS0_17ElementwisePackedINS0_3AddEfffLi2EEEEEvT_"
+
+
+def test_each_input_needs_its_wide_loads():
+    wide, narrow = "LDG.E.128 R4, desc[UR4][R2.64] ;\n", "LDG.E R4, desc[UR4][R2.64] ;\n"
+    assert cuda_gates.check_loads([(ADD, 4 * wide + 2 * narrow)]) == (1, [])
+    assert cuda_gates.check_loads([(ADD, 4 * wide.replace("128", "128.CONSTANT"))]) == (1, [])
+    for code in (2 * wide + 2 * narrow, 4 * wide.replace("128", "64"), ""):
+        assert len(cuda_gates.check_loads([(ADD, code)])[1]) == 1
 
 
 def kernel(name: str, stack: int = 0, spills: int = 0) -> cuda_gates.Kernel:
     return cuda_gates.Kernel(name, "sm_90", 32, stack, spills)
+
+
+def elementwise(driver: str, *types: str) -> cuda_gates.Kernel:
+    arguments = ", ".join(("anvil::kernels::PowerOf<float>", *types))
+    return kernel(f"void anvil::kernels::entry<anvil::kernels::{driver}<{arguments}, 1> >(anvil::kernels::...)")
+
+
+def test_an_operator_without_a_dense_kernel_is_found():
+    strided = elementwise("ElementwiseStrided", "float")
+    dense = [elementwise("ElementwisePacked", "float", dtype, dtype) for dtype in ("float", "c10::BFloat16")]
+    assert cuda_gates.check_dense([strided, *dense]) == []
+    assert "PowerOf<float> has no dense kernel for c10::BFloat16" in cuda_gates.check_dense([strided, dense[0]])[0]
+    assert len(cuda_gates.check_dense([strided, dense[1], elementwise("ElementwiseStrided", "double")])) == 1
 
 
 SINE = {"kernel": "<Sin, ", "most_bytes": 40, "reason": "slow path of the argument reduction"}
