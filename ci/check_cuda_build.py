@@ -2,9 +2,9 @@
 
     python ci/check_cuda_build.py [--build-folder build] [--jobs 2]
 
-It compiles for every architecture of ANVIL_CUDA_ARCHITECTURES and links; then: no kernel has a stack or spills registers
-but those in aten_ops/kernels/cuda/stack.yaml; every elementwise operator has dense kernels for float32 and bfloat16, and all
-dense kernels load 16 bytes at a time; the library needs no CUDA runtime and exports its table only.
+It compiles for every architecture of ANVIL_CUDA_ARCHITECTURES and links; then: no kernel spills registers, and none has a
+stack but those in aten_ops/kernels/cuda/stack.yaml; every elementwise operator has dense kernels for float32 and bfloat16,
+and all dense kernels load 16 bytes at a time; the library needs no CUDA runtime and exports its table only.
 """
 
 from __future__ import annotations

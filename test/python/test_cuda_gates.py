@@ -111,6 +111,8 @@ def test_each_input_needs_its_wide_loads():
     assert cuda_gates.check_loads([(ADD, 4 * wide.replace("128", "128.CONSTANT"))]) == (1, [])
     for code in (2 * wide + 2 * narrow, 4 * wide.replace("128", "64"), ""):
         assert len(cuda_gates.check_loads([(ADD, code)])[1]) == 1
+    in_double = ADD.replace("fffL", "dddL")
+    assert cuda_gates.check_loads([(in_double, narrow)]) == (0, [])
 
 
 def kernel(name: str, stack: int = 0, spills: int = 0) -> cuda_gates.Kernel:
@@ -139,6 +141,12 @@ def test_the_list_allows_what_it_names_up_to_its_size():
     assert len(cuda_gates.check_stack([kernel("entry<Sin, float>", 40), kernel("entry<Exp, float>", 8)], [SINE])) == 1
 
 
+def test_a_listed_kernel_may_not_spill():
+    problems = cuda_gates.check_stack([kernel("entry<Sin, float>", stack=40, spills=8)], [SINE])
+    assert len(problems) == 1
+    assert "8 bytes of spills" in problems[0]
+
+
 def test_an_entry_that_matches_nothing_fails():
     problems = cuda_gates.check_stack([kernel("entry<Sin, float>"), kernel("entry<Exp, float>")], [SINE])
     assert len(problems) == 1
@@ -147,12 +155,21 @@ def test_an_entry_that_matches_nothing_fails():
 
 def test_an_entry_without_a_reason_is_an_error(tmp_path):
     path = tmp_path / "stack.yaml"
-    path.write_text("- {kernel: Sin, most_bytes: 40, reason: ''}")
+    path.write_text("- {kernels: [Sin], most_bytes: 40, reason: ''}")
     with pytest.raises(ValueError, match="reason"):
         cuda_gates.load_exceptions(path)
-    path.write_text("- {kernel: Sin, most_bytes: 40}")
+    path.write_text("- {kernels: [Sin], most_bytes: 40}")
     with pytest.raises(ValueError, match="reason"):
         cuda_gates.load_exceptions(path)
+
+
+def test_each_name_of_the_list_must_match(tmp_path):
+    path = tmp_path / "stack.yaml"
+    path.write_text("- {kernels: ['<Sin, ', '<Cos, '], most_bytes: 40, reason: slow path}")
+    exceptions = cuda_gates.load_exceptions(path)
+    sine = kernel("entry<Sin, float>", stack=40)
+    assert cuda_gates.check_stack([sine, kernel("entry<Cos, float>", stack=40)], exceptions) == []
+    assert cuda_gates.check_stack([sine], exceptions) == ["the list's entry '<Cos, ' matches no kernel with a stack: remove it"]
 
 
 def test_the_list_of_the_tree_can_be_read():
