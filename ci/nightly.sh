@@ -20,11 +20,11 @@ lint() { bash ci/lint.sh --tidy; }
 # The C++ suites with AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own.
 sanitizers() (
   export ANVIL_BUILD_FOLDER=build-sanitizers
-  export ANVIL_CMAKE_ARGS="-DANVIL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo"
+  export ANVIL_CMAKE_ARGS="-DANVIL_SANITIZE=address,undefined"
   # torch and CUDA keep memory until the end of the process on purpose.
   export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-  bash ci/setup.sh --with test --tests &&
+  bash ci/setup.sh --tests --target anvil_tests &&
     ctest --test-dir "$ANVIL_BUILD_FOLDER" --output-on-failure --no-tests=error -j "$(nproc)"
 )
 

@@ -2,10 +2,11 @@
 # Makes the environment: .venv at the root (torch, CMake, Ninja), a build in build/, and the package visible in .venv.
 # Every other script of this folder calls it. A second run does only what changed.
 #
-#   bash ci/setup.sh [--with LIST]... [--tests] [--nvcc] [--no-build]
+#   bash ci/setup.sh [--with LIST]... [--tests] [--target NAME] [--nvcc] [--no-build]
 #
 #   --with LIST   also install ci/requirements/LIST.txt
 #   --tests       build the C++ tests too
+#   --target NAME build only this target: the environment keeps the package that it has
 #   --nvcc        install nvcc too, where the system has none
 #   --no-build    stop after the packages
 #
@@ -17,12 +18,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 lists=(build)
 tests=OFF
+target=
 build=ON
 nvcc=OFF
 while (($#)); do
   case $1 in
     --with) lists+=("$2"); shift ;;
     --tests) tests=ON ;;
+    --target) target=$2; shift ;;
     --nvcc) nvcc=ON ;;
     --no-build) build=OFF ;;
     *) fail "ci/setup.sh: unknown argument $1" ;;
@@ -92,9 +95,12 @@ fi
 if [[ $nvcc == ON ]] && ! command -v cuobjdump >/dev/null; then
   install_toolkit cuobjdump,nvdisasm
 fi
-# The build tree's package is the environment's.
-site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-echo "$PWD/$build_folder/python" >"$site/torch_anvil_build.pth"
+if [[ -z $target ]]; then
+  # The build tree's package is the environment's.
+  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  echo "$PWD/$build_folder/python" >"$site/torch_anvil_build.pth"
+  [[ $tests == OFF ]] && target=anvil_package || target=all
+fi
 [[ $build == ON ]] || exit 0
 
 # --- Build.
@@ -107,8 +113,6 @@ read -ra more <<<"${ANVIL_CMAKE_ARGS:-}"
 step "Configure $build_folder"
 cmake "${configure[@]}" "${more[@]}" >"$venv/.stamps/configure.log" 2>&1 ||
   { cat "$venv/.stamps/configure.log"; fail "CMake could not configure the build; its output is above."; }
-target=anvil_package
-[[ $tests == OFF ]] || target=all
 step "Build $build_folder ($(jobs_for_build) jobs; from nothing this takes some minutes)"
 cmake --build "$build_folder" --target "$target" -j "$(jobs_for_build)" ||
   fail "The build failed; the first error is above."

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+
+#include "runtime/simulator/report.h"
 
 namespace anvil::simulator {
 
@@ -117,9 +120,14 @@ void punch(char* device_address, size_t bytes) {
 }
 
 void detach_address_space() {
-  if (address_space.begin != nullptr) {
-    mmap(address_space.begin, 2 * address_space.bytes, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (address_space.begin == nullptr) {
+    return;
+  }
+  const void* detached = mmap(address_space.begin, 2 * address_space.bytes, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (detached == MAP_FAILED) {
+    report("a forked child cannot let go of its parent's device memory (%s)", std::strerror(errno));
+    std::abort();  // it could write there
   }
 }
 

@@ -1,7 +1,9 @@
 #include "runtime/simulator/device.h"
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/process.h"
@@ -15,6 +17,30 @@ constinit Device* devices = nullptr;
 bool valid(int index) { return index >= 0 && index < config.devices; }
 
 constexpr int kCudaVersion = CUDART_VERSION;
+
+// The function of a bus id is 0: "domain:bus:device.function", all hexadecimal.
+struct BusId {
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned slot = 0;
+};
+
+// Whether the text is a bus id, with or without its function.
+bool parse(std::string_view text, BusId* id) {
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  const auto number = [&](unsigned* value, char after) {
+    const auto [stop, error] = std::from_chars(next, end, *value, 16);
+    const bool whole = stop == end || *stop == after;
+    next = stop == end ? end : stop + 1;
+    return error == std::errc{} && whole;
+  };
+  if (!number(&id->domain, ':') || !number(&id->bus, ':') || !number(&id->slot, '.')) {
+    return false;
+  }
+  unsigned function = 0;
+  return next == end ? text.back() != '.' : number(&function, '\0');
+}
 
 }  // namespace
 
@@ -111,15 +137,14 @@ ANVIL_EXPORT cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int index
 
 ANVIL_EXPORT cudaError_t cudaDeviceGetByPCIBusId(int* index, const char* text) {
   return api([&](Thread&) {
-    unsigned domain = 0, bus = 0, slot = 0;
-    if (index == nullptr || text == nullptr ||
-        std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3) {
+    BusId id;
+    if (index == nullptr || text == nullptr || !parse(text, &id)) {
       return cudaErrorInvalidValue;
     }
-    if (domain != 0 || slot != 0 || !valid(static_cast<int>(bus) - 1)) {
+    if (id.domain != 0 || id.slot != 0 || id.bus - 1 >= static_cast<unsigned>(config.devices)) {
       return cudaErrorInvalidDevice;
     }
-    *index = static_cast<int>(bus) - 1;
+    *index = static_cast<int>(id.bus) - 1;
     return cudaSuccess;
   });
 }

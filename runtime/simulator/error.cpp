@@ -14,6 +14,10 @@ struct ErrorText {
   const char* text;
 };
 
+// The headers of CUDA 13.0 lack these; where there are any, they have the same values.
+constexpr auto cudaErrorVersionTranslation = static_cast<cudaError_t>(10);
+constexpr auto cudaErrorStreamDetached = static_cast<cudaError_t>(917);
+
 constexpr ErrorText kErrors[] = {
 #define X(enumerator, text) {enumerator, #enumerator, text},
 #include "runtime/simulator/errors.inc"

@@ -1,6 +1,7 @@
 // cudaLaunchKernel, and what can be asked about a kernel.
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
 #include "runtime/simulator/device.h"
@@ -50,10 +51,10 @@ size_t payload_bytes(const anvilKernel& kernel) {
 }
 
 // The array of pointers, then what they point to.
-void** copy_arguments(const anvilKernel& kernel, void** arguments, char* payload) {
+void** copy_arguments(const anvilKernel& kernel, std::span<void*> arguments, char* payload) {
   void** copied = reinterpret_cast<void**>(payload);
-  size_t offset = kernel.argument_count * sizeof(void*);
-  for (size_t i = 0; i < kernel.argument_count; ++i) {
+  size_t offset = arguments.size_bytes();
+  for (size_t i = 0; i < arguments.size(); ++i) {
     const size_t bytes = kernel.argument_sizes[i];
     offset = aligned(offset, bytes);
     copied[i] = std::memcpy(payload + offset, arguments[i], bytes);
@@ -83,7 +84,8 @@ cudaError_t launch(const Kernel& kernel,
   if (!fits(grid, block)) {
     return cudaErrorInvalidConfiguration;
   }
-  if (shared_bytes > shared_limit(kernel) || (arguments == nullptr && host->argument_count > 0)) {
+  const std::span given(arguments, arguments == nullptr ? 0 : host->argument_count);
+  if (shared_bytes > shared_limit(kernel) || given.size() != host->argument_count) {
     return cudaErrorInvalidValue;
   }
   if (stream.device->index != current_device) {
@@ -93,8 +95,7 @@ cudaError_t launch(const Kernel& kernel,
     return failed;
   }
   Submission work(stream, Work::kLaunch, payload_bytes(*host));
-  work->launch = {host,
-                  {copy_arguments(*host, arguments, work->payload()), grid, block, shared_bytes}};
+  work->launch = {host, {copy_arguments(*host, given, work->payload()), grid, block, shared_bytes}};
   work.commit();
   return cudaSuccess;
 }

@@ -74,6 +74,34 @@ TEST(SimulatorExports, WhatItDoesNotHaveIsRefusedByName) {
       "anvil simulator: cudaMallocManaged is not supported");
 }
 
+// Also where it was built with the headers of CUDA 13.0, which lack them.
+TEST(SimulatorExports, NamesTheErrorsOfCuda13) {
+  const auto name = reinterpret_cast<const char* (*)(int)>(dlsym(simulator(), "cudaGetErrorName"));
+  EXPECT_STREQ("cudaErrorVersionTranslation", name(10));
+  EXPECT_STREQ("cudaErrorStreamDetached", name(917));
+}
+
+TEST(SimulatorExports, DeviceOfABusId) {
+  const auto find = reinterpret_cast<cudaError_t (*)(int*, const char*)>(
+      dlsym(simulator(), "cudaDeviceGetByPCIBusId"));
+  setenv("ANVIL_DRIVER", "simulator", 1);
+  char text[32] = "";
+  ASSERT_SUCCESS(cuda().cudaDeviceGetPCIBusId(text, sizeof(text), 1));
+  int device = -1;
+  EXPECT_SUCCESS(find(&device, text));
+  EXPECT_EQ(1, device);
+  EXPECT_SUCCESS(find(&device, "0000:01:00"));
+  EXPECT_EQ(0, device);
+  for (const char* none : {"0000:00:00.0", "0000:7f:00.0", "0000:ffffffff:00.0", "0001:01:00.0"}) {
+    EXPECT_CUDA(cudaErrorInvalidDevice, find(&device, none)) << none;
+  }
+  for (const char* bad : {"", "0000", "0000:01", "0000:01:", "0000:01:00.", "0000:100000001:00",
+                          "0000:01:00.0 ", "0000:01:0z", "-1:01:00"}) {
+    EXPECT_CUDA(cudaErrorInvalidValue, find(&device, bad)) << bad;
+  }
+  EXPECT_EQ(0, device);
+}
+
 TEST(SimulatorExports, ThePerThreadDefaultStreamIsRefusedByName) {
   setenv("ANVIL_DRIVER", "simulator", 1);
   expect_in_new_process(
