@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/simulator/injection.h"
+
 namespace anvil::simulator {
 namespace {
 
@@ -105,6 +107,11 @@ bool read_config(Config* config, char* why, size_t why_size) {
     }
     config->adversarial = true;
     config->seed = number;
+  }
+  if (const char* value = variable("ANVIL_SIMULATOR_FAULTS")) {
+    if (!set_faults(value, why, why_size)) {
+      return false;
+    }
   }
   if (config->adversarial && config->run_inline) {
     return refuse("ANVIL_SIMULATOR_INLINE", "1",

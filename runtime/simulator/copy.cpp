@@ -198,11 +198,15 @@ cudaError_t fill(
 }
 
 template <class Body>
-cudaError_t on_stream(cudaStream_t handle, Body&& body) {
-  return api([&](Thread& thread) {
-    Stream* stream = resolve(handle, thread);
-    return stream != nullptr ? body(*stream) : cudaErrorInvalidResourceHandle;
-  });
+cudaError_t on_stream(cudaStream_t handle,
+                      Body&& body,
+                      const char* function = __builtin_FUNCTION()) {
+  return api(
+      [&](Thread& thread) {
+        Stream* stream = resolve(handle, thread);
+        return stream != nullptr ? body(*stream) : cudaErrorInvalidResourceHandle;
+      },
+      function);
 }
 
 Rectangle line(void* to, const void* from, size_t bytes) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/simulator/device.h"
+#include "runtime/simulator/error.h"
 #include "runtime/simulator/process.h"
 
 namespace anvil::simulator {
@@ -44,6 +45,16 @@ cudaError_t last_error(const Thread& thread) {
 }
 
 }  // namespace
+
+bool find_error(const char* name, cudaError_t* code) {
+  for (const ErrorText& error : kErrors) {
+    if (std::strcmp(error.name, name) == 0) {
+      *code = error.code;
+      return true;
+    }
+  }
+  return false;
+}
 
 ANVIL_EXPORT cudaError_t cudaGetLastError() {
   Thread& thread = current_thread;

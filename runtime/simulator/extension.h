@@ -56,6 +56,15 @@ struct anvilDeviceRange anvilSimulatorDeviceRange(void);
 // on the calling thread (CUDA calls are refused there, as on CUDA).
 int anvilSimulatorInsideStream(void);
 
+// Replaces the plan of failures, and starts counting anew. The grammar is that
+// of ANVIL_SIMULATOR_FAULTS; "" ends it. cudaErrorInvalidValue, and a line on
+// stderr that says what is wrong, if `plan` is not one; the plan before stays.
+cudaError_t anvilSimulatorSetFaults(const char* plan);
+
+// How many calls of API functions were made since the plan was set (0 without
+// one), by all threads: what a plan can strike.
+unsigned long long anvilSimulatorCallCount(void);
+
 // Runs everything that is queued on every device, without raising errors, and
 // makes later work a no-op. For the end of the process. Idempotent.
 void anvilSimulatorDrain(void);

@@ -8,6 +8,7 @@
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
 #include "runtime/simulator/fault_report.h"
+#include "runtime/simulator/injection.h"
 #include "runtime/simulator/kernels.h"
 #include "runtime/simulator/launch.h"
 #include "runtime/simulator/process.h"
@@ -94,6 +95,9 @@ cudaError_t launch(const Kernel& kernel,
   if (const cudaError_t failed = failure(*stream.device)) {
     return failed;
   }
+  if (faults_planned.load(std::memory_order_relaxed)) [[unlikely]] {
+    host = planned_kernel(host);
+  }
   Submission work(stream, Work::kLaunch, payload_bytes(*host));
   work->launch = {host, {copy_arguments(*host, given, work->payload()), grid, block, shared_bytes}};
   work.commit();
@@ -110,6 +114,9 @@ void execute_launch(const LaunchWork& work, Device& device) {
   try {
     work.kernel->body(&work.launch);
     return;
+  } catch (const PlannedFailure& planned) {
+    code = planned.code;
+    report_failure(work, device, "its failure was planned (ANVIL_SIMULATOR_FAULTS)");
   } catch (const std::logic_error& error) {
     code = cudaErrorAssert;
     report_failure(work, device, error.what());

@@ -11,6 +11,7 @@
 #include <atomic>
 
 #include "runtime/simulator/config.h"
+#include "runtime/simulator/injection.h"
 
 namespace anvil::simulator {
 
@@ -42,10 +43,11 @@ const char* refusal();
 // phase reached, or cudaSuccess.
 cudaError_t initialise();
 
-// The frame of an API function: refuses what may not run now, and keeps the
-// thread's last error. `body(thread)` returns a cudaError_t.
+// The frame of an API function: refuses what may not run now, fails if that is
+// planned (injection.h), and keeps the thread's last error. `body(thread)`
+// returns a cudaError_t; `function` is the caller's name.
 template <class Body>
-inline cudaError_t api(Body&& body) {
+inline cudaError_t api(Body&& body, const char* function = __builtin_FUNCTION()) {
   Thread& thread = current_thread;
   cudaError_t code = cudaSuccess;
   if (phase.load(std::memory_order_acquire) != Phase::kReady) [[unlikely]] {
@@ -53,6 +55,9 @@ inline cudaError_t api(Body&& body) {
   }
   if (thread.inside_stream) [[unlikely]] {
     code = cudaErrorNotPermitted;
+  }
+  if (faults_planned.load(std::memory_order_relaxed) && code == cudaSuccess) [[unlikely]] {
+    code = planned_failure(function, thread.device);
   }
   if (code == cudaSuccess) [[likely]] {
     code = body(thread);

@@ -26,11 +26,35 @@ namespace {
 
 // Runs `body(stream, thread)`; errors of the stream's device come after it.
 template <class Body>
-cudaError_t with_stream(cudaStream_t handle, Body&& body) {
-  return api([&](Thread& thread) {
-    Stream* stream = resolve(handle, thread);
-    return stream != nullptr ? body(*stream, thread) : cudaErrorInvalidResourceHandle;
-  });
+cudaError_t with_stream(cudaStream_t handle,
+                        Body&& body,
+                        const char* function = __builtin_FUNCTION()) {
+  return api(
+      [&](Thread& thread) {
+        Stream* stream = resolve(handle, thread);
+        return stream != nullptr ? body(*stream, thread) : cudaErrorInvalidResourceHandle;
+      },
+      function);
+}
+
+cudaError_t create_stream(cudaStream_t* handle,
+                          unsigned flags,
+                          int priority,
+                          const char* function = __builtin_FUNCTION()) {
+  return api(
+      [&](Thread& thread) {
+        if (handle == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
+          return cudaErrorInvalidValue;
+        }
+        Device& own = device(thread.device);
+        if (const cudaError_t failed = failure(own)) {
+          return failed;
+        }
+        priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+        *handle = reinterpret_cast<cudaStream_t>(make_stream(own, flags, priority));
+        return cudaSuccess;
+      },
+      function);
 }
 
 }  // namespace
@@ -38,26 +62,15 @@ cudaError_t with_stream(cudaStream_t handle, Body&& body) {
 ANVIL_EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle,
                                                       unsigned flags,
                                                       int priority) {
-  return api([&](Thread& thread) {
-    if (handle == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
-      return cudaErrorInvalidValue;
-    }
-    Device& own = device(thread.device);
-    if (const cudaError_t failed = failure(own)) {
-      return failed;
-    }
-    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-    *handle = reinterpret_cast<cudaStream_t>(make_stream(own, flags, priority));
-    return cudaSuccess;
-  });
+  return create_stream(handle, flags, priority);
 }
 
 ANVIL_EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
-  return cudaStreamCreateWithPriority(handle, flags, kLeastPriority);
+  return create_stream(handle, flags, kLeastPriority);
 }
 
 ANVIL_EXPORT cudaError_t cudaStreamCreate(cudaStream_t* handle) {
-  return cudaStreamCreateWithFlags(handle, cudaStreamDefault);
+  return create_stream(handle, cudaStreamDefault, kLeastPriority);
 }
 
 // Returns at once; what is queued still runs.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -159,6 +160,20 @@ class PinnedArray {
   size_t size_;
 };
 
+// GoogleTest keeps quiet in the process of a death test: writes what failed to
+// stderr. True if anything did.
+inline bool report_failures() {
+  const ::testing::TestResult& result =
+      *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.total_part_count(); ++i) {
+    const ::testing::TestPartResult& part = result.GetTestPartResult(i);
+    if (part.failed()) {
+      std::fprintf(stderr, "line %d: %s\n", part.line_number(), part.message());
+    }
+  }
+  return ::testing::Test::HasFailure();
+}
+
 // Runs `body` in a new process, which it may break: expectations hold there as
 // here, and what is written to stderr must match `pattern`.
 template <class Body>
@@ -167,7 +182,7 @@ void expect_in_new_process(Body&& body, const std::string& pattern) {
   EXPECT_EXIT(
       {
         body();
-        std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+        std::_Exit(report_failures() ? 1 : 0);
       },
       ::testing::ExitedWithCode(0), pattern);
 }
