@@ -21,6 +21,11 @@ std::string own_folder() {
 const Table* load() {
   const bool cuda = runtime::driver() == runtime::Driver::kCuda;
   const std::string name = cuda ? "libanvil_kernels_cuda.so" : "libanvil_kernels_host.so";
+  TORCH_CHECK(
+      cuda || __builtin_cpu_supports(ANVIL_CPU_LEVEL),
+      "Anvil's kernels for the simulator were built for processors of the level " ANVIL_CPU_LEVEL
+      ", which this one does not reach; build with "
+      "-DANVIL_CPU_LEVEL=x86-64-v3");
   void* library = dlopen((own_folder() + name).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();

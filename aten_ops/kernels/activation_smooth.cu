@@ -13,14 +13,13 @@ namespace anvil::kernels::activation {
 
 // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: x * Phi(x), and its
 // approximation by tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
-inline constexpr double kSqrtHalf = 0.70710678118654752440;
 inline constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
 inline constexpr double kGeluCubic = 0.044715;
 
 struct Gelu {
   template <class T>
   ANVIL_DEVICE T operator()(T x) const {
-    return T(0.5) * x * (T(1) + math::erf(x * T(kSqrtHalf)));
+    return x * math::normal_cdf(x);
   }
 };
 struct GeluTanh {
@@ -41,7 +40,7 @@ void gelu(const Iterator& iterator, cudaStream_t stream, bool tanh) {
 struct GeluBackward {
   template <class T>
   ANVIL_DEVICE T operator()(T grad, T x) const {
-    const T cdf = T(0.5) * (T(1) + math::erf(x * T(kSqrtHalf)));
+    const T cdf = math::normal_cdf(x);
     const T pdf = T(0.5 * kSqrtTwoOverPi) * math::exp(T(-0.5) * x * x);
     return grad * (cdf + x * pdf);
   }
