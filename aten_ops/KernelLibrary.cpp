@@ -2,8 +2,12 @@
 
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "runtime/table.h"
 
@@ -18,14 +22,50 @@ std::string own_folder() {
   return path.substr(0, path.find_last_of('/') + 1);
 }
 
+// The level of the x86-64 psABI that this processor reaches, as far as kernels
+// are built for it; ANVIL_CPU_LEVEL in the environment lowers it.
+std::string_view processor_level() {
+  static constexpr std::string_view kLevels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  int level = 0;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    level = 1;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) {
+      level = 2;
+    }
+  }
+  if (const char* wanted = std::getenv("ANVIL_CPU_LEVEL")) {
+    int lowered = 0;
+    while (lowered < 3 && kLevels[lowered] != wanted) {
+      ++lowered;
+    }
+    TORCH_CHECK(lowered < 3, "ANVIL_CPU_LEVEL is '", wanted,
+                "', not x86-64-v2, x86-64-v3 or x86-64-v4");
+    level = std::min(level, lowered);
+  }
+  return kLevels[level];
+}
+
+// The fastest of the libraries that were built and that this processor runs.
+std::string host_library() {
+  const std::string_view level = processor_level();
+  if (level >= ANVIL_CPU_LEVEL) {
+    return "libanvil_kernels_host.so";
+  }
+  const std::string fallback = "libanvil_kernels_host_v3.so";
+  TORCH_CHECK(level >= "x86-64-v3" && access((own_folder() + fallback).c_str(), R_OK) == 0,
+              "Anvil's kernels for the simulator were built for processors of the level ",
+              ANVIL_CPU_LEVEL, ", this one has ", level,
+              ". Build for it with -DANVIL_CPU_LEVEL=x86-64-v3, the lowest level there is, or "
+              "for both with -DANVIL_CPU_FALLBACK=ON.");
+  return fallback;
+}
+
 const Table* load() {
   const bool cuda = runtime::driver() == runtime::Driver::kCuda;
-  const std::string name = cuda ? "libanvil_kernels_cuda.so" : "libanvil_kernels_host.so";
-  TORCH_CHECK(
-      cuda || __builtin_cpu_supports(ANVIL_CPU_LEVEL),
-      "Anvil's kernels for the simulator were built for processors of the level " ANVIL_CPU_LEVEL
-      ", which this one does not reach; build with "
-      "-DANVIL_CPU_LEVEL=x86-64-v3");
+  const std::string name = cuda ? "libanvil_kernels_cuda.so" : host_library();
   void* library = dlopen((own_folder() + name).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();

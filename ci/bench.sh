@@ -9,4 +9,7 @@ step "Throughput, 1M float32 elements, one thread"
 python ci/bench_throughput.py
 step "Host instructions"
 command -v valgrind >/dev/null || fail "valgrind is missing. Install it with:" "  apt-get install valgrind"
+if grep -q '^ANVIL_CPU_LEVEL:.*=x86-64-v4$' build/CMakeCache.txt; then
+  ninja -C build anvil_kernels_host_v3  # valgrind has no AVX-512
+fi
 python ci/bench_host.py

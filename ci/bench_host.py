@@ -1,10 +1,11 @@
 """Host instructions of an operator call: the device beside plain CPU, counted by callgrind.
 
-    python ci/bench_host.py [--operators empty,view] [--iterations 2000]
+    python ci/bench_host.py [--operators empty,view] [--iterations 1000]
 
 Counts what the calling thread executes, Python included, for operators on 64 floats. Each operator runs a few times and
 many times, and the difference is divided by the number of calls: start-up, the first call's work and the tool's own cancel.
-Kernels run in the simulator's threads, which are not counted. One process for each device; a minute or two each.
+Kernels run in the simulator's threads, which are not counted. One process for each device; a minute or two each. Valgrind knows
+no AVX-512: where the kernels were built for it, it needs the target anvil_kernels_host_v3 too (ci/bench.sh builds it).
 
 The limits are the ratios that the project holds itself to; stock CUDA's are shown for comparison.
 """
@@ -92,7 +93,7 @@ def instructions(device: str, operators: list[str], iterations: int) -> dict[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operators", default=",".join(LIMITS), help="a part of: %(default)s")
-    parser.add_argument("--iterations", type=int, default=2000)
+    parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     parser.add_argument("--measured", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -19,7 +19,8 @@ inline constexpr double kGeluCubic = 0.044715;
 struct Gelu {
   template <class T>
   ANVIL_DEVICE T operator()(T x) const {
-    return x * math::normal_cdf(x);
+    const T size = math::abs(x);
+    return (x > 0 ? x : T(0)) - size * math::normal_tail(size);
   }
 };
 struct GeluTanh {

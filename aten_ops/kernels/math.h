@@ -1,6 +1,7 @@
 // Scalar math for functors, by one name for all executors and types. On the
-// host, float and double functions are those of libmvec where it has them, so
-// that loops vectorise; libmvec promises 4 ULP. Complex: complex_math.h.
+// host, exp of a float is our own (exponential.h), other functions are those of
+// libmvec where it has them, so that loops vectorise; libmvec promises 4 ULP.
+// Complex: complex_math.h.
 #pragma once
 
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "aten_ops/kernels/macros.h"
 
 #if !defined(__CUDACC__)
+#include "aten_ops/kernels/exponential.h"
 #include "aten_ops/kernels/vector_math.h"
 #endif
 
@@ -34,7 +36,6 @@ ANVIL_MATH_UNARY(cos)
 ANVIL_MATH_UNARY(cosh)
 ANVIL_MATH_UNARY(erf)
 ANVIL_MATH_UNARY(erfc)
-ANVIL_MATH_UNARY(exp)
 ANVIL_MATH_UNARY(exp2)
 ANVIL_MATH_UNARY(expm1)
 ANVIL_MATH_UNARY(floor)
@@ -57,6 +58,18 @@ ANVIL_MATH_BINARY(nextafter)
 ANVIL_MATH_BINARY(pow)
 #undef ANVIL_MATH_UNARY
 #undef ANVIL_MATH_BINARY
+
+// exp_of_negative is exp for x <= 0, of which a result below the smallest normal
+// number may be 0; it is cheaper on the host.
+#if defined(__CUDACC__)
+ANVIL_DEVICE float exp(float x) { return ::expf(x); }
+ANVIL_DEVICE float exp_of_negative(float x) { return ::expf(x); }
+#else
+ANVIL_DEVICE float exp(float x) { return inline_exp(x); }
+ANVIL_DEVICE float exp_of_negative(float x) { return inline_exp_of_negative(x); }
+#endif
+ANVIL_DEVICE double exp(double x) { return ::exp(x); }
+ANVIL_DEVICE double exp_of_negative(double x) { return ::exp(x); }
 
 // Half to even, as torch.round does.
 ANVIL_DEVICE float round_even(float x) { return ::nearbyintf(x); }
@@ -101,13 +114,13 @@ ANVIL_DEVICE T sigmoid(T x) {
   return T(1) / (T(1) + exp(-x));
 }
 
-// The cumulative distribution of the standard normal. The float form is
-// exp(-x^2 / 2) times a polynomial in 1 / (1 + |x| / 4) (the shape of Abramowitz
+// The standard normal's probability of more than a >= 0. The float form is
+// exp(-a^2 / 2) times a polynomial in 1 / (1 + a / 4) (the shape of Abramowitz
 // and Stegun 26.2.17) with coefficients of our own fit: absolute error below
-// 2e-8 and relative error below 4e-7 for |x| < 4, 1e-5 for |x| < 6, where
-// 1 + erf cancels. It costs one exp, and vectorises.
-ANVIL_DEVICE float normal_cdf(float x) {
-  const float k = 1.0f / (1.0f + 0.25f * abs(x));
+// 4e-8 and relative error below 1e-6 for a < 4, 1e-5 for a < 6, where 1 - erf
+// cancels. It costs one exp, and vectorises.
+ANVIL_DEVICE float normal_tail(float a) {
+  const float k = 1.0f / (1.0f + 0.25f * a);
   float p = -0.09358164f;
   p = p * k + 0.35073945f;
   p = p * k - 0.28419080f;
@@ -115,9 +128,15 @@ ANVIL_DEVICE float normal_cdf(float x) {
   p = p * k + 0.01572528f;
   p = p * k + 0.11471706f;
   p = p * k + 0.09853839f;
-  const float tail = p * k * exp(-0.5f * x * x);
-  return x > 0 ? 1.0f - tail : tail;
+  return p * k * exp_of_negative(-0.5f * a * a);
 }
-ANVIL_DEVICE double normal_cdf(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
+ANVIL_DEVICE double normal_tail(double a) { return 0.5 * erfc(a * 0.70710678118654752440); }
+
+// The cumulative distribution of the standard normal.
+template <class T>
+ANVIL_DEVICE T normal_cdf(T x) {
+  const T tail = normal_tail(abs(x));
+  return x > 0 ? T(1) - tail : tail;
+}
 
 }  // namespace anvil::kernels::math

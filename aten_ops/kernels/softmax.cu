@@ -26,11 +26,12 @@ struct SoftmaxRows {
 
   template <class Team>
   ANVIL_DEVICE void operator()(Team& team) const {
+    auto values = team.template shared<Acc>(staged ? dim : 0);
     for (int64_t row = team.block(); row < rows; row += team.blocks()) {
       const T* x = input + row * dim;
       Out* y = output + row * dim;
       if (staged) {
-        in_shared_memory(team, x, y);
+        in_shared_memory(team, x, y, values);
       } else {
         in_passes(team, x, y);
       }
@@ -38,23 +39,29 @@ struct SoftmaxRows {
   }
 
  private:
-  template <class Team>
-  ANVIL_DEVICE void in_shared_memory(Team& team, const T* x, Out* y) const {
-    auto values = team.template shared<Acc>(dim);
-    team.for_each(dim, [&](int64_t i) { values[i] = static_cast<Acc>(x[i]); });
-    team.sync();
-    const Acc max = team.reduce(dim, -std::numeric_limits<Acc>::infinity(), Maximum{},
-                                [&](int64_t i) { return Acc(values[i]); });
+  // reduce and for_each give an element to the same thread, and reduce has a
+  // barrier, so that each pass may overwrite what the one before has left.
+  template <class Team, class Values>
+  ANVIL_DEVICE void in_shared_memory(Team& team, const T* x, Out* y, Values values) const {
+    const Acc max =
+        team.reduce(dim, -std::numeric_limits<Acc>::infinity(), Maximum{}, [&](int64_t i) {
+          const Acc value = static_cast<Acc>(x[i]);
+          values[i] = value;
+          return value;
+        });
     if constexpr (kLog) {
-      const Acc sum = team.reduce(dim, Acc(0), Add{},
-                                  [&](int64_t i) { return math::exp(Acc(values[i]) - max); });
+      const Acc sum = team.reduce(dim, Acc(0), Add{}, [&](int64_t i) {
+        return math::exp_of_negative(Acc(values[i]) - max);
+      });
       const Acc log_sum = math::log(sum);
       team.for_each(dim,
                     [&](int64_t i) { y[i] = static_cast<Out>(Acc(values[i]) - max - log_sum); });
     } else {
-      team.for_each(dim, [&](int64_t i) { values[i] = math::exp(Acc(values[i]) - max); });
-      team.sync();
-      const Acc sum = team.reduce(dim, Acc(0), Add{}, [&](int64_t i) { return Acc(values[i]); });
+      const Acc sum = team.reduce(dim, Acc(0), Add{}, [&](int64_t i) {
+        const Acc value = math::exp_of_negative(Acc(values[i]) - max);
+        values[i] = value;
+        return value;
+      });
       const Acc scale = Acc(1) / sum;
       team.for_each(dim, [&](int64_t i) { y[i] = static_cast<Out>(Acc(values[i]) * scale); });
     }
@@ -65,8 +72,9 @@ struct SoftmaxRows {
   ANVIL_DEVICE void in_passes(Team& team, const T* x, Out* y) const {
     const Acc max = team.reduce_contiguous(x, dim, -std::numeric_limits<Acc>::infinity(), Maximum{},
                                            [&](T v, int64_t) { return static_cast<Acc>(v); });
-    const Acc sum = team.reduce_contiguous(
-        x, dim, Acc(0), Add{}, [&](T v, int64_t) { return math::exp(static_cast<Acc>(v) - max); });
+    const Acc sum = team.reduce_contiguous(x, dim, Acc(0), Add{}, [&](T v, int64_t) {
+      return math::exp_of_negative(static_cast<Acc>(v) - max);
+    });
     if constexpr (kLog) {
       const Acc log_sum = math::log(sum);
       team.for_each(
@@ -74,7 +82,7 @@ struct SoftmaxRows {
     } else {
       const Acc scale = Acc(1) / sum;
       team.for_each(dim, [&](int64_t i) {
-        y[i] = static_cast<Out>(math::exp(static_cast<Acc>(x[i]) - max) * scale);
+        y[i] = static_cast<Out>(math::exp_of_negative(static_cast<Acc>(x[i]) - max) * scale);
       });
     }
   }
@@ -111,7 +119,7 @@ struct SoftmaxColumns {
       for (int64_t d = 0; d < shape.dim; ++d) {
         const T* row = x + d * shape.inner;
         team.for_each(width, [&](int64_t c) {
-          sums[c] = Acc(sums[c]) + math::exp(static_cast<Acc>(row[c]) - Acc(maxima[c]));
+          sums[c] = Acc(sums[c]) + math::exp_of_negative(static_cast<Acc>(row[c]) - Acc(maxima[c]));
         });
       }
       team.for_each(width, [&](int64_t c) {
@@ -122,8 +130,8 @@ struct SoftmaxColumns {
         Out* out = y + d * shape.inner;
         team.for_each(width, [&](int64_t c) {
           const Acc shifted = static_cast<Acc>(row[c]) - Acc(maxima[c]);
-          out[c] =
-              static_cast<Out>(kLog ? shifted - Acc(sums[c]) : math::exp(shifted) * Acc(sums[c]));
+          out[c] = static_cast<Out>(kLog ? shifted - Acc(sums[c])
+                                         : math::exp_of_negative(shifted) * Acc(sums[c]));
         });
       }
     }

@@ -39,7 +39,7 @@
 //   atomic_update(p, i, f)      p[i] = f(p[i]), atomic; elements of 2, 4 or 8
 //                               bytes; f may run several times
 //
-// Two calls of for_each with the same n give i to the same thread.
+// Calls of for_each and reduce with the same n give i to the same thread, once.
 //
 // for_each, reduce, ... , once are called by all threads of a block, outside of
 // the f of another. A thread keeps nothing between two calls but in shared
