@@ -1,5 +1,5 @@
-// Dense matrix products: one interface over cuBLASLt (CUDA) and ATen's CPU
-// implementation on the same memory (simulator).
+// Dense matrix products: one interface over cuBLASLt (CUDA, or the simulator's
+// stand-in for it) and ATen's CPU implementation on the same memory (simulator).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +24,8 @@ enum class Activation { kNone, kRelu, kGelu };  // kGelu: the tanh approximation
 // d = activation(alpha * a @ b + beta * c + bias) for each matrix of the batch.
 // a is [m, k], b is [k, n], c and d are [m, n], bias is [n]; all extents are at
 // least 1. Dtype: float, double, half, bfloat16, complex float, complex double;
-// half and bfloat16 are accumulated in float. c may be d; it is not read if
+// half and bfloat16 are accumulated in float; complex products have neither bias
+// nor activation, as cuBLASLt's. c may be d; it is not read if
 // beta is 0. d has column_stride 1 and overlaps neither a nor b.
 struct Gemm {
   at::ScalarType dtype;
@@ -44,7 +45,8 @@ class Blas {
   virtual void gemm(const Gemm& gemm) = 0;
 };
 
-// The implementation for runtime::driver(), made at first use.
+// The implementation for runtime::driver(), made at first use; on the simulator
+// ANVIL_SIMULATOR_BLAS chooses it (aten, cublaslt).
 Blas& blas();
 
 // Each implementation's factory; only blas() calls these. The object is never

@@ -1,9 +1,11 @@
-// The cuBLASLt functions that Anvil calls, from libcublasLt.so.13.
+// The cuBLASLt functions that Anvil calls, from libcublasLt.so.13; on the
+// simulator from its stand-in, which has the same names.
 #pragma once
 
 #include <cublasLt.h>
 
 #include "aten_ops/library/dynamic_library.h"
+#include "runtime/table.h"
 
 #define ANVIL_FOR_EACH_CUBLASLT_FUNCTION(X) \
   X(cublasLtCreate)                         \
@@ -31,11 +33,13 @@ struct CublasLt {
 
 inline const CublasLt& cublaslt() {
   static const CublasLt table = [] {
-    constexpr const char* kName = "libcublasLt.so.13";
-    void* library = open_library(kName, "nvidia-cublas");
+    const bool cuda = runtime::driver() == runtime::Driver::kCuda;
+    const char* file = cuda ? "libcublasLt.so.13" : "libanvil_simulator_blas.so";
+    void* library = cuda ? open_library(file, "nvidia-cublas")
+                         : open_library(path_beside(file).c_str(), "torch_anvil");
     CublasLt result{};
 #define ANVIL_FIND(name) \
-  result.name = reinterpret_cast<decltype(result.name)>(find_symbol(library, kName, #name));
+  result.name = reinterpret_cast<decltype(result.name)>(find_symbol(library, file, #name));
     ANVIL_FOR_EACH_CUBLASLT_FUNCTION(ANVIL_FIND)
 #undef ANVIL_FIND
     return result;

@@ -4,6 +4,8 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 
+#include <string>
+
 namespace anvil::library {
 
 // Opens `name` for our use alone; torch's CUDA builds have it loaded already.
@@ -16,6 +18,14 @@ inline void* open_library(const char* name, const char* package) {
                 "); install it with: pip install ", package);
   }
   return library;
+}
+
+// The path of a library that lies beside this one.
+inline std::string path_beside(const char* name) {
+  Dl_info info{};
+  dladdr(reinterpret_cast<void*>(&open_library), &info);
+  const std::string path = info.dli_fname ? info.dli_fname : "";
+  return path.substr(0, path.find_last_of('/') + 1) + name;
 }
 
 inline void* find_symbol(void* library, const char* library_name, const char* name) {

@@ -1,6 +1,8 @@
 // Matrix products: operands into the form that library::Blas takes.
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/relu.h>
 
 #include "aten_ops/library/blas.h"
 #include "generated/linear_algebra_native.h"
@@ -59,6 +61,15 @@ bool is_zero(const at::Scalar& scalar) {
   return scalar.toComplexDouble() == c10::complex<double>(0);
 }
 
+void activate(const at::Tensor& values, Activation activation) {
+  at::Tensor in_place = values;
+  if (activation == Activation::kRelu) {
+    at::relu_(in_place);
+  } else if (activation == Activation::kGelu) {
+    at::gelu_(in_place, "tanh");
+  }
+}
+
 // out = activation(alpha * a @ b + beta * self); a and b are matrices or batches
 // of them, self broadcasts to out (undefined: beta counts as 0).
 void multiply(const char* name,
@@ -77,6 +88,7 @@ void multiply(const char* name,
   const bool reads_self = self.defined() && !is_zero(beta);
   if (a.size(dims - 1) == 0) {
     reads_self ? out.copy_(self.mul(beta)) : out.zero_();
+    activate(out, activation);
     return;
   }
   // What is written must have contiguous rows.
@@ -104,7 +116,7 @@ void multiply(const char* name,
   if (reads_self) {
     addend = self.resolve_conj().resolve_neg();
     const bool is_bias = addend.dim() == 1 && addend.size(0) == gemm.n && addend.stride(0) == 1 &&
-                         beta.equal(1) && gemm.batch == 1;
+                         beta.equal(1) && gemm.batch == 1 && !out.is_complex();
     if (is_bias) {
       gemm.bias = addend.const_data_ptr();
     } else {

@@ -22,6 +22,7 @@ C10_SCALARS = re.compile(
 
 # folder: what its files may include of the project, and of torch. The first folder that holds a file counts.
 RULES = {
+    "runtime/simulator/blas/": (("runtime/simulator/blas/", "runtime/simulator/extension.h"), False),
     "runtime/simulator/": (("runtime/simulator/",), False),
     "runtime/": (("runtime/",), False),
     "backend/": (("backend/", "runtime/"), True),

@@ -16,7 +16,7 @@ struct Attribute {
 };
 
 #define ANVIL_ATTRIBUTE(id, Descriptor, member) \
-  { id, offsetof(Descriptor, member), sizeof(Descriptor::member) }
+  {id, offsetof(Descriptor, member), sizeof(Descriptor::member)}
 
 template <size_t count>
 const Attribute* find_attribute(const Attribute (&attributes)[count], int id) {

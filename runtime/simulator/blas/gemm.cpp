@@ -55,8 +55,8 @@ GemmTypes types_of(const cublasContext* handle, cudaDataType type) {
   if (type == CUDA_R_64F || type == CUDA_C_64F) {
     return {type, type, type, type, CUBLAS_COMPUTE_64F};
   }
-  const bool tf32 =
-      is_valid(handle) && (handle->math_mode & CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_TF32_TENSOR_OP_MATH;
+  const bool tf32 = is_valid(handle) &&
+                    (handle->math_mode & CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_TF32_TENSOR_OP_MATH;
   return {type, type, type, type, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
 }
 

@@ -36,7 +36,10 @@ struct GemmTypes {
 GemmTypes types_of(const cublasContext* handle, cudaDataType type);
 
 // Enqueues c = alpha * op(a) @ op(b) + beta * c on the handle's stream.
-cublasStatus_t multiply(Call& call, cublasHandle_t handle, const GemmTypes& types, const Gemm& gemm);
+cublasStatus_t multiply(Call& call,
+                        cublasHandle_t handle,
+                        const GemmTypes& types,
+                        const Gemm& gemm);
 
 inline bool is_operation(cublasOperation_t operation) {
   return operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C;

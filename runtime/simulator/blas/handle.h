@@ -30,10 +30,7 @@ bool is_valid(const cublasContext* handle);
 
 // A scale factor of a call: read now, or by the device, as the handle's pointer
 // mode says.
-Scale scale_of(const Call& call,
-               const cublasContext& handle,
-               const void* value,
-               cudaDataType type);
+Scale scale_of(const Call& call, const cublasContext& handle, const void* value, cudaDataType type);
 
 // A scale factor from host memory.
 Scale host_scale(const void* value, cudaDataType type);

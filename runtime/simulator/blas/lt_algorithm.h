@@ -22,8 +22,8 @@ struct Algorithm {
   uint8_t alignment[4] = {1, 1, 1, 1};  // of a, b, c and d, in bytes
   // Settings that change nothing here, kept to be read again.
   int32_t id = 0;
-  uint32_t tile_id = 0, splitk_num = 1, reduction_scheme = 0, cta_swizzling = 0,
-           custom_option = 0, stages_id = 0;
+  uint32_t tile_id = 0, splitk_num = 1, reduction_scheme = 0, cta_swizzling = 0, custom_option = 0,
+           stages_id = 0;
   uint16_t inner_shape_id = 0, cluster_shape_id = 0;
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
@@ -35,8 +35,8 @@ inline Algorithm algorithm_for(const MatmulPreference& preference) {
     algorithm.workspace_bytes = Algorithm::kWorkspaceBytes;
   }
   for (int i = 0; i < 4; ++i) {
-    algorithm.alignment[i] = static_cast<uint8_t>(
-        std::min(preference.min_alignment[i], Algorithm::kLargestAlignment));
+    algorithm.alignment[i] =
+        static_cast<uint8_t>(std::min(preference.min_alignment[i], Algorithm::kLargestAlignment));
   }
   return algorithm;
 }

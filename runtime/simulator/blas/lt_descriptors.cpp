@@ -21,28 +21,22 @@ constexpr Attribute kMatmulDesc[] = {
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, MatmulDesc, bias_batch_stride),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, MatmulDesc, epilogue_aux_pointer),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, MatmulDesc, epilogue_aux_ld),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE,
-                    MatmulDesc,
-                    epilogue_aux_batch_stride),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_ALPHA_VECTOR_BATCH_STRIDE,
-                    MatmulDesc,
-                    alpha_vector_batch_stride),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, MatmulDesc, epilogue_aux_batch_stride),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_DESC_ALPHA_VECTOR_BATCH_STRIDE, MatmulDesc, alpha_vector_batch_stride),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, MatmulDesc, sm_count_target),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, MatmulDesc, scale_pointers[0]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, MatmulDesc, scale_pointers[1]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, MatmulDesc, scale_pointers[2]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, MatmulDesc, scale_pointers[3]),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER,
-                    MatmulDesc,
-                    scale_pointers[4]),
+    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, MatmulDesc, scale_pointers[4]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, MatmulDesc, scale_pointers[5]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, MatmulDesc, amax_d_pointer),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE,
-                    MatmulDesc,
-                    epilogue_aux_data_type),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER,
-                    MatmulDesc,
-                    epilogue_aux_amax_pointer),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, MatmulDesc, epilogue_aux_data_type),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, MatmulDesc, epilogue_aux_amax_pointer),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_FAST_ACCUM, MatmulDesc, fast_accum),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, MatmulDesc, bias_data_type),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, MatmulDesc, scale_modes[0]),
@@ -63,33 +57,22 @@ constexpr Attribute kMatrixLayout[] = {
     ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_COLS, MatrixLayout, cols),
     ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_LD, MatrixLayout, ld),
     ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, MatrixLayout, batch_count),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                    MatrixLayout,
-                    strided_batch_offset),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, MatrixLayout, strided_batch_offset),
     ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, MatrixLayout, plane_offset),
     ANVIL_ATTRIBUTE(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, MatrixLayout, batch_mode),
 };
 
 constexpr Attribute kPreference[] = {
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_SEARCH_MODE, MatmulPreference, search_mode),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                    MatmulPreference,
-                    max_workspace_bytes),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                    MatmulPreference,
-                    reduction_scheme_mask),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                    MatmulPreference,
-                    min_alignment[0]),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                    MatmulPreference,
-                    min_alignment[1]),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                    MatmulPreference,
-                    min_alignment[2]),
-    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
-                    MatmulPreference,
-                    min_alignment[3]),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, MatmulPreference, max_workspace_bytes),
+    ANVIL_ATTRIBUTE(
+        CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, MatmulPreference, reduction_scheme_mask),
+    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, MatmulPreference, min_alignment[0]),
+    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, MatmulPreference, min_alignment[1]),
+    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, MatmulPreference, min_alignment[2]),
+    ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, MatmulPreference, min_alignment[3]),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, MatmulPreference, max_waves_count),
     ANVIL_ATTRIBUTE(CUBLASLT_MATMUL_PREF_IMPL_MASK, MatmulPreference, impl_mask),
 };
@@ -160,13 +143,11 @@ cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t descriptor,
   return get_attribute(kMatmulDesc, descriptor, attribute, value, bytes, written);
 }
 
-ANVIL_BLAS_EXPORT cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout,
-                                                            cudaDataType type,
-                                                            uint64_t rows,
-                                                            uint64_t cols,
-                                                            int64_t ld) {
+ANVIL_BLAS_EXPORT cublasStatus_t cublasLtMatrixLayoutCreate(
+    cublasLtMatrixLayout_t* layout, cudaDataType type, uint64_t rows, uint64_t cols, int64_t ld) {
   ANVIL_BLAS_CALL;
-  return create(layout, MatrixLayout{static_cast<uint32_t>(type), CUBLASLT_ORDER_COL, rows, cols, ld});
+  return create(layout,
+                MatrixLayout{static_cast<uint32_t>(type), CUBLASLT_ORDER_COL, rows, cols, ld});
 }
 ANVIL_BLAS_EXPORT cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout,
                                                                    size_t bytes,

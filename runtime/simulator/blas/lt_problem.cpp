@@ -47,9 +47,8 @@ bool is_integer_product(const MatmulDesc& operation,
                         const MatrixLayout& b,
                         const MatrixLayout& c,
                         const Product& product) {
-  return operation.transa == CUBLAS_OP_T && operation.transb == CUBLAS_OP_N &&
-         product.m % 4 == 0 && product.k % 4 == 0 && a.ld % 4 == 0 && b.ld % 4 == 0 &&
-         c.ld % 4 == 0;
+  return operation.transa == CUBLAS_OP_T && operation.transb == CUBLAS_OP_N && product.m % 4 == 0 &&
+         product.k % 4 == 0 && a.ld % 4 == 0 && b.ld % 4 == 0 && c.ld % 4 == 0;
 }
 
 cublasStatus_t describe_epilogue(const Call& call,
@@ -147,11 +146,10 @@ cublasStatus_t describe(const Call& call,
   }
 
   const std::optional<Computation> how =
-      a->type == b->type
-          ? computation(static_cast<cublasComputeType_t>(operation->compute_type),
-                        static_cast<cudaDataType>(operation->scale_type), product->a.type,
-                        product->d.type)
-          : std::nullopt;
+      a->type == b->type ? computation(static_cast<cublasComputeType_t>(operation->compute_type),
+                                       static_cast<cudaDataType>(operation->scale_type),
+                                       product->a.type, product->d.type)
+                         : std::nullopt;
   if (!how.has_value()) {
     return refuse(call, "this combination of types");
   }

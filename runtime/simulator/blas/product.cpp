@@ -91,8 +91,7 @@ class Multiplication {
     }
     const int64_t element = row * scale.row_stride + index_ * scale.batch_stride;
     Scaled value;
-    access<Scaled>(scale.type)
-        .load(scale.device + element * size_of(scale.type), 1, 1, &value, 1);
+    access<Scaled>(scale.type).load(scale.device + element * size_of(scale.type), 1, 1, &value, 1);
     return value;
   }
 
@@ -130,16 +129,15 @@ class Multiplication {
   }
 
   static char* element(const Matrix& matrix, char* first, int64_t row, int64_t column) {
-    return first +
-           (row * matrix.row_stride + column * matrix.column_stride) * size_of(matrix.type);
+    return first + (row * matrix.row_stride + column * matrix.column_stride) * size_of(matrix.type);
   }
 
   // Rows [row, row + rows) of one column of d.
   void finish(int64_t row, int64_t rows, int64_t column, const Sum* sums) {
     Scaled values[Tiles::kRows], addend[Tiles::kRows];
     for (int64_t i = 0; i < rows; ++i) {
-      values[i] = multiplies_ ? scale(product_.alpha, row + i) * Scaled(value_of(sums[i]))
-                              : Scaled(0);
+      values[i] =
+          multiplies_ ? scale(product_.alpha, row + i) * Scaled(value_of(sums[i])) : Scaled(0);
     }
     if (reads_c_) {
       access<Scaled>(product_.c.type)

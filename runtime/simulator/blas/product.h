@@ -13,11 +13,11 @@ namespace anvil::simulator::blas {
 // A matrix, or a batch of them, as op() leaves it: element (i, j) of matrix b
 // lies row_stride * i + column_stride * j elements behind matrix b's first.
 struct Matrix {
-  char* data = nullptr;           // kernel address
-  void* const* batch = nullptr;   // or: an array of device addresses, one for each matrix
-  int64_t batch_stride = 0;       // elements, without `batch`
-  int64_t row_stride = 1;         // elements
-  int64_t column_stride = 0;      // elements
+  char* data = nullptr;          // kernel address
+  void* const* batch = nullptr;  // or: an array of device addresses, one for each matrix
+  int64_t batch_stride = 0;      // elements, without `batch`
+  int64_t row_stride = 1;        // elements
+  int64_t column_stride = 0;     // elements
   cudaDataType type = CUDA_R_32F;
   bool conjugate = false;
 };

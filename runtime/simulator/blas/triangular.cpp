@@ -27,8 +27,7 @@ struct Solve {
  private:
   static T* matrix(const Matrix& matrix, int64_t index) {
     return reinterpret_cast<T*>(
-        matrix.batch == nullptr ? matrix.data
-                                : static_cast<char*>(translate(matrix.batch[index])));
+        matrix.batch == nullptr ? matrix.data : static_cast<char*>(translate(matrix.batch[index])));
   }
 
   T factor() const {
@@ -152,9 +151,9 @@ cublasStatus_t solve(Call& call, cublasHandle_t handle, cudaDataType type, const
       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T* alpha,            \
       const T* const A[], int lda, T* const B[], int ldb, int count) {                         \
     ANVIL_BLAS_CALL;                                                                           \
-    return solve<Number>(call, handle, type,                                                   \
-                         {side, uplo, trans, diag, m, n, alpha, A, lda, const_cast<T**>(B),    \
-                          ldb, count, true});                                                  \
+    return solve<Number>(                                                                      \
+        call, handle, type,                                                                    \
+        {side, uplo, trans, diag, m, n, alpha, A, lda, const_cast<T**>(B), ldb, count, true}); \
   }
 
 ANVIL_TRSM(cublasStrsm_v2, cublasStrsmBatched, float, float, CUDA_R_32F)

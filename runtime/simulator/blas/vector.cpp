@@ -92,8 +92,8 @@ cublasStatus_t multiply(Call& call, cublasHandle_t handle, cudaDataType type, co
   Product product;
   product.m = product.n = 1;
   product.k = std::max(int64_t{0}, dot.n);
-  product.computation = *computation(is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, scale,
-                                     type, type);
+  product.computation =
+      *computation(is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, scale, type, type);
   product.alpha.re = 1;
   product.a = column(call, dot.x, type, product.k, dot.incx);
   std::swap(product.a.row_stride, product.a.column_stride);
@@ -121,13 +121,12 @@ cublasStatus_t multiply(Call& call, cublasHandle_t handle, cudaDataType type, co
 
 }  // namespace
 
-#define ANVIL_GEMV(name, T, type)                                                               \
-  ANVIL_BLAS_EXPORT cublasStatus_t name(cublasHandle_t handle, cublasOperation_t trans, int m,  \
-                                        int n, const T* alpha, const T* A, int lda, const T* x, \
-                                        int incx, const T* beta, T* y, int incy) {              \
-    ANVIL_BLAS_CALL;                                                                            \
-    return multiply(call, handle, type,                                                         \
-                    Gemv{trans, m, n, alpha, A, lda, x, incx, beta, y, incy});                  \
+#define ANVIL_GEMV(name, T, type)                                                                  \
+  ANVIL_BLAS_EXPORT cublasStatus_t name(cublasHandle_t handle, cublasOperation_t trans, int m,     \
+                                        int n, const T* alpha, const T* A, int lda, const T* x,    \
+                                        int incx, const T* beta, T* y, int incy) {                 \
+    ANVIL_BLAS_CALL;                                                                               \
+    return multiply(call, handle, type, Gemv{trans, m, n, alpha, A, lda, x, incx, beta, y, incy}); \
   }
 
 ANVIL_GEMV(cublasSgemv_v2, float, CUDA_R_32F)
@@ -136,11 +135,11 @@ ANVIL_GEMV(cublasCgemv_v2, cuComplex, CUDA_C_32F)
 ANVIL_GEMV(cublasZgemv_v2, cuDoubleComplex, CUDA_C_64F)
 #undef ANVIL_GEMV
 
-#define ANVIL_DOT(name, T, type, conjugate)                                           \
-  ANVIL_BLAS_EXPORT cublasStatus_t name(cublasHandle_t handle, int n, const T* x,     \
-                                        int incx, const T* y, int incy, T* result) {  \
-    ANVIL_BLAS_CALL;                                                                  \
-    return multiply(call, handle, type, Dot{n, x, incx, y, incy, result, conjugate}); \
+#define ANVIL_DOT(name, T, type, conjugate)                                                 \
+  ANVIL_BLAS_EXPORT cublasStatus_t name(cublasHandle_t handle, int n, const T* x, int incx, \
+                                        const T* y, int incy, T* result) {                  \
+    ANVIL_BLAS_CALL;                                                                        \
+    return multiply(call, handle, type, Dot{n, x, incx, y, incy, result, conjugate});       \
   }
 
 ANVIL_DOT(cublasSdot_v2, float, CUDA_R_32F, false)

@@ -56,8 +56,7 @@ void* kernel_address_of(const Call& call, const void* pointer) {
 
 void* translate(const void* pointer) {
   void* address = nullptr;
-  return anvilSimulatorKernelAddress(pointer, &address) == cudaSuccess ? address
-                                                                       : unreachable();
+  return anvilSimulatorKernelAddress(pointer, &address) == cudaSuccess ? address : unreachable();
 }
 
 cublasStatus_t enqueue_kernel(Call& call,
