@@ -117,7 +117,7 @@ ANVIL_BLAS_EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   int device = 0;
-  if (cuda().cudaGetDevice(&device) != cudaSuccess) {
+  if (simulator().cudaGetDevice(&device) != cudaSuccess) {
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
   *handle = new (std::nothrow) cublasContext;

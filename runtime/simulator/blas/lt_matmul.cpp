@@ -91,7 +91,7 @@ ANVIL_BLAS_EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   int device = 0;
-  if (cuda().cudaGetDevice(&device) != cudaSuccess) {
+  if (simulator().cudaGetDevice(&device) != cudaSuccess) {
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
   *handle = new (std::nothrow) cublasLtContext;
@@ -216,7 +216,7 @@ ANVIL_BLAS_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle,
 
   Algorithm algorithm;
   if (algo != nullptr) {
-    std::memcpy(&algorithm, algo, sizeof(algorithm));
+    algorithm = *reinterpret_cast<const Algorithm*>(algo);
   }
   if (algorithm.known != Algorithm::kKnown || workspace_bytes < algorithm.workspace_bytes ||
       (workspace_bytes > 0 && !is_aligned(workspace, 256))) {

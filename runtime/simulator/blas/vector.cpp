@@ -112,7 +112,7 @@ cublasStatus_t multiply(Call& call, cublasHandle_t handle, cudaDataType type, co
   if (const cublasStatus_t status = enqueue(call, product, handle->stream)) {
     return status;
   }
-  if (cuda().cudaStreamSynchronize(handle->stream) != cudaSuccess) {
+  if (simulator().cudaStreamSynchronize(handle->stream) != cudaSuccess) {
     return CUBLAS_STATUS_EXECUTION_FAILED;
   }
   std::memcpy(dot.result, result, size_of(type));

@@ -24,14 +24,20 @@ T* kernel_address(const Call& call, T* pointer) {
 // The same inside a kernel, for a pointer that device memory holds.
 void* translate(const void* pointer);
 
-// The simulator's functions. They are looked up in the simulator and not bound
-// by name: the process may have a real libcudart in front of it.
-struct Cuda {
+// The simulator's functions.
+struct Simulator {
   decltype(&::cudaGetDevice) cudaGetDevice;
   decltype(&::cudaLaunchKernel) cudaLaunchKernel;
   decltype(&::cudaStreamSynchronize) cudaStreamSynchronize;
+  decltype(&::anvilSimulatorRegisterKernel) anvilSimulatorRegisterKernel;
+  decltype(&::anvilSimulatorKernelAddress) anvilSimulatorKernelAddress;
+  decltype(&::anvilSimulatorDeviceRange) anvilSimulatorDeviceRange;
 };
-const Cuda& cuda();
+
+// Of the simulator that is the process's CUDA runtime, if it is; else of the one
+// beside this library. Looked up and not linked: the process may have either,
+// and a real libcudart too. Ends the process if there is none.
+const Simulator& simulator();
 
 cublasStatus_t enqueue_kernel(Call& call,
                               const anvilKernel& kernel,

@@ -124,6 +124,7 @@ TEST_F(BlasTest, factors_in_device_memory_are_read_when_the_product_runs) {
               cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, factors.get(), a.get(), 2,
                              a.get(), 2, factors.get() + 1, c.get(), 2));
   EXPECT_SUCCESS(cuda().cudaMemcpy(factors.get(), later.data(), 8, cudaMemcpyHostToDevice));
+  EXPECT_SUCCESS(cuda().cudaStreamSynchronize(nullptr));
   gate.open();
   // [1 3; 2 4] squared is [7 15; 10 22].
   EXPECT_EQ((std::vector<float>{24, 30, 40, 54}), c.read());

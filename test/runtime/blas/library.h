@@ -47,6 +47,8 @@ class Mirror {
   explicit Mirror(std::vector<T> values) : values_(std::move(values)), device_(values_.size()) {
     EXPECT_SUCCESS(
         cuda().cudaMemcpy(device_.get(), values_.data(), device_.bytes(), cudaMemcpyHostToDevice));
+    // A copy from pageable memory returns before it has arrived.
+    EXPECT_SUCCESS(cuda().cudaStreamSynchronize(nullptr));
   }
   T* get() const { return device_.get(); }
   const std::vector<T>& host() const { return values_; }
