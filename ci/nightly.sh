@@ -36,7 +36,7 @@ oldest_torch() (
   export ANVIL_TORCH=torch-2.11
   bash ci/setup.sh --with test || exit 1
   . ci/environment.sh
-  python -m torch_anvil && python -m pytest -n "$(nproc)" test/python/test_import.py test/python/test_device.py \
+  python -m torch_anvil && python -m pytest -n "$(nproc)" test/python/test_generator.py test/python/test_import.py test/python/test_device.py \
     test/python/test_streams.py test/python/test_memory.py test/python/test_serialization.py test/python/test_rng.py
 )
 

@@ -95,11 +95,15 @@ def registration(family: str, operators: list[Operator]) -> str:
         slots = ",\n".join(f'    {{"aten::{name}"}}' for name in names)
         counters = f"constinit anvil::OperatorCounter counters[] = {{\n{slots}}};\n\n"
         registrations.insert(0, "  anvil::register_counters(at::counters);")
+    definitions = "\n\n".join(body)
+    headers = [f"ATen/ops/{base}_native.h" for base in sorted(bases)]
+    if "namedinference::" in definitions:  # torch 2.11 to the last version with named tensors
+        headers.insert(0, "ATen/NamedTensorUtils.h")
     return _REGISTRATION.format(
         family=family,
-        includes="\n".join(f"#include <ATen/ops/{base}_native.h>" for base in sorted(bases)),
+        includes="\n".join(f"#include <{header}>" for header in headers),
         counters=counters,
-        body="\n\n".join(body),
+        body=definitions,
         registrations="\n".join(registrations),
     )
 

@@ -19,7 +19,7 @@ def check_versions(torch_version: str) -> str | None:
     if not _same_release(torch_version, built.TORCH_VERSION):
         return (
             f"torch_anvil was built for torch {built.TORCH_VERSION}, but torch {torch_version} is installed; rebuild it with: "
-            "pip install --force-reinstall --no-build-isolation torch_anvil (or pip install torch=="
+            "pip install --force-reinstall --no-build-isolation . in its sources (or pip install torch=="
             f"{built.TORCH_VERSION.split('+')[0]})"
         )
     python = ".".join(platform.python_version_tuple()[:2])
@@ -32,9 +32,10 @@ def check_libraries() -> str | None:
     """The first library that is missing from the package, or None."""
     from ._build_info import LIBRARIES
 
+    again = "install it again with: pip install --force-reinstall . in its sources"
     for name in LIBRARIES:
         if not os.path.exists(os.path.join(LIBRARY_FOLDER, name)):
-            return f"torch_anvil has lost its library {name}; install it again with: pip install --force-reinstall torch_anvil"
+            return f"torch_anvil has lost its library {name}; {again}"
     return None
 
 

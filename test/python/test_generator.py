@@ -136,6 +136,11 @@ def test_stub_registers_functional_out_and_in_place_over_upstreams_class(generat
     assert "structured_exp" not in header
 
 
+def test_named_tensors_of_older_torch_have_their_header(generate):
+    _, text = generate("- {op: exp.out, via: stub, served: kernel}")
+    assert ("namedinference::" in text) == ("#include <ATen/NamedTensorUtils.h>" in text)
+
+
 def test_impl_declares_our_class_over_upstreams_meta(generate):
     header, text = generate("- {op: _softmax.out, via: impl, served: kernel}")
     assert "struct structured__softmax_out : public at::meta::structured__softmax {" in header
