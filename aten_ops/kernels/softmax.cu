@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "aten_ops/kernels/combine.h"
 #include "aten_ops/kernels/dispatch.h"
@@ -18,6 +19,8 @@ template <class T, class Out, bool kLog>
 struct SoftmaxRows {
   using Acc = Accumulate<T>;
   static constexpr int kMaxThreads = 256;
+  // The output holds the exponentials until their sum is known.
+  static constexpr bool kInPlace = kRowsAreCached && !kLog && std::is_same_v<Out, Acc>;
   Pointer<const T> input;
   Pointer<Out> output;
   int64_t rows;
@@ -30,7 +33,9 @@ struct SoftmaxRows {
     for (int64_t row = team.block(); row < rows; row += team.blocks()) {
       const T* x = input + row * dim;
       Out* y = output + row * dim;
-      if (staged) {
+      if constexpr (kInPlace) {
+        in_place(team, x, y);
+      } else if (staged) {
         in_shared_memory(team, x, y, values);
       } else {
         in_passes(team, x, y);
@@ -39,6 +44,19 @@ struct SoftmaxRows {
   }
 
  private:
+  template <class Team>
+  ANVIL_DEVICE void in_place(Team& team, const T* x, Out* y) const {
+    const Acc max = team.reduce(dim, -std::numeric_limits<Acc>::infinity(), Maximum{},
+                                [&](int64_t i) { return static_cast<Acc>(x[i]); });
+    const Acc sum = team.reduce(dim, Acc(0), Add{}, [&](int64_t i) {
+      const Acc value = math::exp_of_negative(static_cast<Acc>(x[i]) - max);
+      y[i] = value;
+      return value;
+    });
+    const Acc scale = Acc(1) / sum;
+    team.for_each(dim, [&](int64_t i) { y[i] = y[i] * scale; });
+  }
+
   // reduce and for_each give an element to the same thread, and reduce has a
   // barrier, so that each pass may overwrite what the one before has left.
   template <class Team, class Values>

@@ -7,6 +7,13 @@ namespace anvil::kernels {
 
 // Longer rows are read several times instead of being kept in shared memory.
 inline constexpr size_t kStagedRowBytes = 16 * 1024;
+// Whether a row that was just read or written costs no more to read again than
+// shared memory: on the host, where both are in the first-level cache.
+#if defined(__CUDACC__) || defined(ANVIL_SIMT_CHECKER)
+inline constexpr bool kRowsAreCached = false;
+#else
+inline constexpr bool kRowsAreCached = true;
+#endif
 // Columns that a block handles where the dimension is not the last one.
 inline constexpr int64_t kColumnTile = 256;
 
