@@ -1,4 +1,4 @@
-"""Builds the CUDA kernel library and checks what can be checked without a GPU.
+"""Builds the CUDA kernel library and checks what can be checked without a GPU; ci/check_cuda_build.sh configures the build.
 
     python ci/check_cuda_build.py [--build-folder build] [--jobs 2]
 
@@ -26,11 +26,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def build(folder: pathlib.Path, jobs: int) -> tuple[str, list[pathlib.Path]]:
     """Builds the library; returns the path of nvcc and the objects that it made."""
-    subprocess.run(
-        ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}", "-DANVIL_BUILD_CUDA=ON"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
     subprocess.run(["cmake", "--build", folder, "--target", "anvil_kernels_cuda", "-j", str(jobs)], check=True)
     commands = subprocess.run(
         ["ninja", "-C", folder, "-t", "commands", "anvil_kernels_cuda"], capture_output=True, text=True, check=True

@@ -43,3 +43,15 @@ install_list() {
     stamp "$1" "$(<"$file")"
   fi
 }
+
+# configure ARGUMENT...: the build folder. One way for all scripts, since other commands of the compiler build everything anew.
+configure() {
+  local arguments=(-S . -B "$build_folder" -G Ninja "-DPython_EXECUTABLE=$PWD/$venv/bin/python") more
+  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
+    arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  read -ra more <<<"${ANVIL_CMAKE_ARGS:-}"
+  step "Configure $build_folder"
+  cmake "${arguments[@]}" "$@" "${more[@]}" >"$venv/.stamps/configure.log" 2>&1 ||
+    { cat "$venv/.stamps/configure.log"; fail "CMake could not configure the build; its output is above."; }
+}

@@ -2,7 +2,7 @@
 # What is too slow for every change: the oldest torch, the sanitizers, full lint, the full sweeps.
 #
 #   bash ci/nightly.sh                  all parts
-#   bash ci/nightly.sh PART...          some of: lint cuda sanitizers torch-2.11 tests
+#   bash ci/nightly.sh PART...          some of: lint sanitizers torch-2.11 tests
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . ci/environment.sh
@@ -28,9 +28,6 @@ sanitizers() (
     ctest --test-dir "$ANVIL_BUILD_FOLDER" --output-on-failure --no-tests=error -j "$(nproc)"
 )
 
-# The CUDA kernels, compiled and held against the gates: stack, spills, width of loads.
-cuda() { bash ci/setup.sh --nvcc --no-build && bash ci/check_cuda_build.sh; }
-
 # The oldest torch: everything builds, and the smoke tests pass.
 oldest_torch() (
   export ANVIL_TORCH=torch-2.11
@@ -47,11 +44,10 @@ tests() {
 }
 
 parts=("$@")
-((${#parts[@]})) || parts=(lint cuda sanitizers torch-2.11 tests)
+((${#parts[@]})) || parts=(lint sanitizers torch-2.11 tests)
 for name in "${parts[@]}"; do
   case $name in
     lint) part lint lint ;;
-    cuda) part cuda cuda ;;
     sanitizers) part sanitizers sanitizers ;;
     torch-2.11) part torch-2.11 oldest_torch ;;
     tests) part tests tests ;;

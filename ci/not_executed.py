@@ -24,9 +24,8 @@ OTHER_EXECUTORS = re.compile(r"!\s*defined\(__CUDACC__\)|ANVIL_SIMT_CHECKER")
 TEXT = """\
 # Not executed without a GPU
 
-Everything else runs on the simulator. This code is compiled by `bash ci/check_cuda_build.sh` (part of `ci/nightly.sh`), with
-limits on
-registers and stack, but only a GPU executes it. Written by `python ci/not_executed.py`.
+Everything else runs on the simulator. This code is compiled by `bash ci/check_cuda_build.sh` (part of `.ci/run`), which
+allows no spills and few stacks, but only a GPU executes it. Written by `python ci/not_executed.py`.
 
 ## Files
 

@@ -104,15 +104,7 @@ fi
 [[ $build == ON ]] || exit 0
 
 # --- Build.
-configure=(-S . -B "$build_folder" -G Ninja "-DPython_EXECUTABLE=$PWD/$venv/bin/python")
-[[ $tests == OFF ]] || configure+=(-DANVIL_BUILD_TESTS=ON)
-if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
-  configure+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-fi
-read -ra more <<<"${ANVIL_CMAKE_ARGS:-}"
-step "Configure $build_folder"
-cmake "${configure[@]}" "${more[@]}" >"$venv/.stamps/configure.log" 2>&1 ||
-  { cat "$venv/.stamps/configure.log"; fail "CMake could not configure the build; its output is above."; }
+if [[ $tests == ON ]]; then configure -DANVIL_BUILD_TESTS=ON; else configure; fi
 step "Build $build_folder ($(jobs_for_build) jobs; from nothing this takes some minutes)"
 cmake --build "$build_folder" --target "$target" -j "$(jobs_for_build)" ||
   fail "The build failed; the first error is above."
