@@ -35,6 +35,7 @@ kernels::IndexWalk make_walk(const at::TensorIteratorBase& iter,
   copy(indexed, walk.indexed_stride);
   walk.nindices = static_cast<int>(sizes.size());
   for (int k = 0; k < walk.nindices; ++k) {
+    TORCH_INTERNAL_ASSERT(iter.dtype(first_index + k) == at::kLong, "kernels read int64 indices");
     walk.index[k] = iter.data_ptr(first_index + k);
     copy(first_index + k, walk.index_stride[k]);
     walk.bound[k] = sizes[k];

@@ -22,7 +22,7 @@ kernels::IndexWalk make_walk(const at::TensorIteratorBase& iter,
 
 // The walk of gather and scatter along `dim` of `indexed`, with an index of
 // any shape that fits: direct[i, j, ...] and indexed[i, index[i, j, ...], ...]
-// for dim 1. `direct` undefined: an immediate, to be filled in.
+// for dim 1; index int64. `direct` undefined: an immediate, to be filled in.
 kernels::IndexWalk walk_along(const at::Tensor& indexed,
                               int64_t dim,
                               const at::Tensor& index,

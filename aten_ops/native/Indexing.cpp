@@ -219,8 +219,9 @@ TORCH_IMPL_FUNC(index_add_out)
   }
   const at::Tensor target = out.dim() == 0 ? out.unsqueeze(0) : out;
   const at::Tensor scaled = alpha.equal(1) ? source : source.mul(alpha);
-  const kernels::IndexWalk walk = walk_vector(target, dim, index.to(at::kLong),
-                                              scaled.dim() == 0 ? scaled.unsqueeze(0) : scaled);
+  const at::Tensor along = index.to(at::kLong);
+  const kernels::IndexWalk walk =
+      walk_vector(target, dim, along, scaled.dim() == 0 ? scaled.unsqueeze(0) : scaled);
   if (deterministic()) {
     scatter_in_order(walk, out.scalar_type(), true, -1, out.options());
   } else {

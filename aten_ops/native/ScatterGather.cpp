@@ -37,16 +37,22 @@ void check_reducible(at::ScalarType dtype, ScatterReduction reduction) {
                               "\"scatter_reduce\" not implemented for '", dtype, "'");
 }
 
+// Indices may be int32 too: the walk holds addresses, so the caller keeps what
+// this returns until its kernel is enqueued.
+at::Tensor positions(const at::Tensor& index) { return index.to(at::kLong); }
+
 void gather(const at::Tensor& result,
             const at::Tensor& self,
             int64_t dim,
             const at::Tensor& index) {
-  kernels::table().index.gather(walk_along(self, dim, index, result),
+  const at::Tensor along = positions(index);
+  kernels::table().index.gather(walk_along(self, dim, along, result),
                                 static_cast<int>(self.element_size()), getCurrentStream());
 }
 
 void scatter(const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src) {
-  const kernels::IndexWalk walk = walk_along(self, dim, index, src);
+  const at::Tensor along = positions(index);
+  const kernels::IndexWalk walk = walk_along(self, dim, along, src);
   if (deterministic()) {
     scatter_in_order(walk, self.scalar_type(), false, -1, self.options());
   } else {
@@ -58,7 +64,8 @@ void scatter_fill(const at::Tensor& self,
                   int64_t dim,
                   const at::Tensor& index,
                   const at::Scalar& value) {
-  kernels::IndexWalk walk = walk_along(self, dim, index, {});
+  const at::Tensor along = positions(index);
+  kernels::IndexWalk walk = walk_along(self, dim, along, {});
   set_immediate(walk, value, self.scalar_type());
   kernels::table().index.scatter(walk, static_cast<int>(self.element_size()), getCurrentStream());
 }
@@ -77,7 +84,8 @@ void scatter_add(const at::Tensor& self,
                  int64_t dim,
                  const at::Tensor& index,
                  const at::Tensor& src) {
-  reduce(self, walk_along(self, dim, index, src), ScatterReduction::kAdd);
+  const at::Tensor along = positions(index);
+  reduce(self, walk_along(self, dim, along, src), ScatterReduction::kAdd);
 }
 
 // See Note [Writing Nondeterministic Operations] upstream: CUDA raises the
@@ -88,7 +96,8 @@ void scatter_reduce(const at::Tensor& self,
                     const at::Tensor& src,
                     const ReductionType& reduction) {
   at::globalContext().alertNotDeterministic("scatter_reduce_anvil_kernel");
-  reduce(self, walk_along(self, dim, index, src), reduction_of(reduction));
+  const at::Tensor along = positions(index);
+  reduce(self, walk_along(self, dim, along, src), reduction_of(reduction));
 }
 
 void scatter_reduce_two(const at::Tensor& self,
@@ -100,7 +109,8 @@ void scatter_reduce_two(const at::Tensor& self,
   if (operation == ScatterReduction::kMultiply) {
     at::globalContext().alertNotDeterministic("scatter_reduce_anvil_prod_kernel");
   }
-  reduce(self, walk_along(self, dim, index, src), operation);
+  const at::Tensor along = positions(index);
+  reduce(self, walk_along(self, dim, along, src), operation);
 }
 
 void scatter_scalar_reduce(const at::Tensor& self,
@@ -108,7 +118,8 @@ void scatter_scalar_reduce(const at::Tensor& self,
                            const at::Tensor& index,
                            const at::Scalar& value,
                            const ReductionType& reduction) {
-  kernels::IndexWalk walk = walk_along(self, dim, index, {});
+  const at::Tensor along = positions(index);
+  kernels::IndexWalk walk = walk_along(self, dim, along, {});
   set_immediate(walk, value, self.scalar_type());
   reduce(self, walk, reduction_of(reduction));
 }

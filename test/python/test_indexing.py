@@ -128,6 +128,41 @@ def test_gather_and_scatter_equal_cpu(dtype, dim):
     assert_equal(ours.scatter_add(dim, i, s), x.scatter_add(dim, index, source))
 
 
+@pytest.mark.parametrize("deterministic", [False, True], ids=["", "deterministic"])
+def test_int32_indices_are_read_as_such(deterministic):
+    index = torch.tensor([[4, 2, 0], [1, 1, 3]], dtype=torch.int32)
+    x, source = values(5, 3, dtype=torch.float32), values(2, 3, dtype=torch.float32)
+    operations = [
+        lambda x, index, source: x.gather(0, index),
+        lambda x, index, source: x.scatter(1, index.clamp(max=2)[:, :1], source),
+        lambda x, index, source: x.scatter(0, index, 7.0),
+        lambda x, index, source: x.scatter_add(0, index, source),
+        lambda x, index, source: x.scatter_reduce(0, index, source, "amax"),
+        lambda x, index, source: x.scatter(0, index, source, reduce="multiply"),
+        lambda x, index, source: x.index_add(0, index[0, :2], source),
+        lambda x, index, source: x.index_select(0, index[1]),
+        lambda x, index, source: x[index[0]],
+        lambda x, index, source: x.index_put((index[0, :2],), source, accumulate=True),
+    ]
+    torch.use_deterministic_algorithms(deterministic, warn_only=True)
+    try:
+        for operation in operations:
+            ours = operation(x.to(DEVICE), index.to(DEVICE), source.to(DEVICE))
+            torch.testing.assert_close(ours.cpu(), operation(x, index, source), rtol=0, atol=0)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def test_embedding_limits_the_norm_of_the_rows_that_it_reads():
+    weight = torch.randn(6, 4) * 3
+    for norm_type in (1.0, 2.0, float("inf")):
+        ours, theirs = weight.to(DEVICE), weight.clone()
+        for table in (ours, theirs):
+            F.embedding(torch.tensor([[1, 1], [4, 0]], device=table.device), table, max_norm=1.5, norm_type=norm_type)
+        torch.testing.assert_close(ours.cpu(), theirs)
+        assert torch.equal(ours.cpu()[[2, 3, 5]], weight[[2, 3, 5]])
+
+
 @pytest.mark.parametrize("dtype", [d for d in REAL if d != torch.bool], ids=str)
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
 @pytest.mark.parametrize("include_self", [True, False])
