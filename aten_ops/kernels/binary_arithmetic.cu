@@ -60,17 +60,31 @@ ANVIL_DEVICE int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? -1 : b == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a / b;
 }
 
+// The quotient is rounded to the dtype before it is truncated, as upstream's is:
+// 53.9 is 54 as a bfloat16.
+template <class Element>
 struct DivTrunc {
   template <class T>
   ANVIL_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       return quotient(a, b);
-    } else {
+    } else if constexpr (std::is_void_v<Element>) {
       return math::trunc(a / b);
+    } else {
+      return math::trunc(cast<T>(cast<Element>(a / b)));
     }
   }
 };
-ANVIL_BINARY(div_trunc, DivTrunc, Real)
+void div_trunc(const Iterator& iterator, cudaStream_t stream) {
+  switch (iterator.common_dtype) {
+    case ScalarType::Half:
+      return elementwise<Types<float>>("div_trunc", iterator, stream, DivTrunc<Half>{});
+    case ScalarType::BFloat16:
+      return elementwise<Types<float>>("div_trunc", iterator, stream, DivTrunc<BFloat16>{});
+    default:
+      return elementwise<Real>("div_trunc", iterator, stream, DivTrunc<void>{});
+  }
+}
 
 // Python's a // b: the quotient of a minus its remainder, so that a rounded
 // division does not reach the next integer (CPython, floatobject.c's rule).

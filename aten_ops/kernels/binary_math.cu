@@ -42,23 +42,42 @@ void polar(const Iterator& iterator, cudaStream_t stream) {
   elementwise<Floating>("polar", iterator, stream, Polar{});
 }
 
-// The next number of the dtype, so half types have to be stepped as such.
 struct NextAfter {
   template <class T>
   ANVIL_DEVICE T operator()(T a, T b) const {
     return math::nextafter(a, b);
   }
 };
-void nextafter(const Iterator& iterator, cudaStream_t stream) {
-  if (iterator.common_dtype != ScalarType::Float && iterator.common_dtype != ScalarType::Double) {
-    throw runtime::Error(std::string("\"nextafter\" not implemented for '") +
-                         scalar_type_name(iterator.common_dtype) + "'");
+
+// The next number of a type of 16 bits: its bits are ordered as its values are.
+template <class Narrow>
+struct NextAfterNarrow {
+  ANVIL_DEVICE float operator()(float a, float b) const {
+    const auto bits = cast<Narrow>(a).x;
+    const bool away = (a < b) == (a > 0);
+    const auto next = static_cast<uint16_t>(a == 0 ? (b < 0 ? 0x8001 : 1) : bits + (away ? 1 : -1));
+    const float stepped = static_cast<float>(Narrow(next, Narrow::from_bits()));
+    return math::is_nan(a) ? a : math::is_nan(b) || a == b ? b : stepped;
   }
-  elementwise<Floating>("nextafter", iterator, stream, NextAfter{});
+};
+
+void nextafter(const Iterator& iterator, cudaStream_t stream) {
+  switch (iterator.common_dtype) {
+    case ScalarType::Half:
+      return elementwise<Types<float>>("nextafter", iterator, stream, NextAfterNarrow<Half>{});
+    case ScalarType::BFloat16:
+      return elementwise<Types<float>>("nextafter", iterator, stream, NextAfterNarrow<BFloat16>{});
+    default:
+      return elementwise<Floating>("nextafter", iterator, stream, NextAfter{});
+  }
 }
 
 // log(exp(a) + exp(b)) = max + log1p(exp(min - max)).
 struct LogAddExp {
+  template <class T>
+  ANVIL_DEVICE Complex<T> operator()(Complex<T> a, Complex<T> b) const {
+    return math::logaddexp(a, b);
+  }
   template <class T>
   ANVIL_DEVICE T operator()(T a, T b) const {
     const T larger = a > b ? a : b;
@@ -70,7 +89,7 @@ struct LogAddExp {
   }
 };
 void logaddexp(const Iterator& iterator, cudaStream_t stream) {
-  elementwise<Floating>("logaddexp", iterator, stream, LogAddExp{});
+  elementwise<FloatingAndComplex>("logaddexp", iterator, stream, LogAddExp{});
 }
 
 struct LogAddExp2 {

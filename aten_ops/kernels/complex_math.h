@@ -87,16 +87,93 @@ ANVIL_DEVICE Complex<T> tan(Complex<T> z) {
 }
 template <class T>
 ANVIL_DEVICE Complex<T> pow(Complex<T> base, Complex<T> exponent) {
-  if (exponent.real == 0 && exponent.imag == 0) {
-    return {T(1), T(0)};
-  }
-  if (base.real == 0 && base.imag == 0) {
+  const T size = log(abs(base));
+  const T direction = arg(base);
+  const T radius = exp(exponent.real * size - exponent.imag * direction);
+  const T angle = exponent.imag * size + exponent.real * direction;
+  // A base of zero: an angle that means nothing (C11, G.6.3.1 on cexp). Zero to
+  // the power of zero is NaN, as it is on both of torch's devices.
+  if (is_nan(angle) && radius == 0) {
     return {T(0), T(0)};
   }
-  const T size = log(abs(base));
-  const T angle = arg(base);
-  return polar(exp(exponent.real * size - exponent.imag * angle),
-               exponent.imag * size + exponent.real * angle);
+  if (is_nan(angle) && radius == std::numeric_limits<T>::infinity()) {
+    return {radius, angle};
+  }
+  return polar(radius, angle);
+}
+// 2^z = e^(z log 2); the real part's power stays exact.
+template <class T>
+ANVIL_DEVICE Complex<T> exp2(Complex<T> z) {
+  const T radius = exp2(z.real);
+  const T angle = z.imag * T(0.69314718055994530942);  // log(2)
+  return {radius * cos(angle), radius * sin(angle)};
+}
+// e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2), so that nothing cancels near 0.
+template <class T>
+ANVIL_DEVICE Complex<T> expm1(Complex<T> z) {
+  const T half = sin(z.imag / 2);
+  return {expm1(z.real) * cos(z.imag) - 2 * half * half, exp(z.real) * sin(z.imag)};
+}
+// |1 + z|^2 = 1 + x (2 + x) + y^2, where that is near 1.
+template <class T>
+ANVIL_DEVICE Complex<T> log1p(Complex<T> z) {
+  const T size = hypot(z.real + 1, z.imag);
+  const T near = log1p(z.real * (2 + z.real) + z.imag * z.imag) / 2;
+  return {size > T(0.5) && size < 2 ? near : log(size), atan2(z.imag, z.real + 1)};
+}
+// Inverse functions: W. Kahan, Branch cuts for complex elementary functions, in
+// The State of the Art in Numerical Analysis (1987), section "Programs".
+template <class T>
+ANVIL_DEVICE Complex<T> acos(Complex<T> z) {
+  const Complex<T> minus = sqrt(Complex<T>(1 - z.real, -z.imag));
+  const Complex<T> plus = sqrt(Complex<T>(1 + z.real, z.imag));
+  return {2 * atan2(minus.real, plus.real), asinh(plus.real * minus.imag - plus.imag * minus.real)};
+}
+template <class T>
+ANVIL_DEVICE Complex<T> asin(Complex<T> z) {
+  const Complex<T> minus = sqrt(Complex<T>(1 - z.real, -z.imag));
+  const Complex<T> plus = sqrt(Complex<T>(1 + z.real, z.imag));
+  return {atan2(z.real, minus.real * plus.real - minus.imag * plus.imag),
+          asinh(minus.real * plus.imag - minus.imag * plus.real)};
+}
+template <class T>
+ANVIL_DEVICE Complex<T> acosh(Complex<T> z) {
+  const Complex<T> minus = sqrt(Complex<T>(z.real - 1, z.imag));
+  const Complex<T> plus = sqrt(Complex<T>(z.real + 1, z.imag));
+  return {asinh(minus.real * plus.real + minus.imag * plus.imag), 2 * atan2(minus.imag, plus.real)};
+}
+template <class T>
+ANVIL_DEVICE Complex<T> asinh(Complex<T> z) {
+  const Complex<T> w = asin(Complex<T>(-z.imag, z.real));
+  return {w.imag, -w.real};
+}
+template <class T>
+ANVIL_DEVICE Complex<T> atanh(Complex<T> z) {
+  const T distance = 1 - z.real;
+  const T square = z.imag * z.imag;
+  return {log1p(4 * z.real / (distance * distance + square)) / 4,
+          atan2(2 * z.imag, distance * (1 + z.real) - square) / 2};
+}
+template <class T>
+ANVIL_DEVICE Complex<T> atan(Complex<T> z) {
+  const Complex<T> w = atanh(Complex<T>(-z.imag, z.real));
+  return {w.imag, -w.real};
+}
+// log(exp(a) + exp(b)) from the number with the larger real part.
+template <class T>
+ANVIL_DEVICE Complex<T> logaddexp(Complex<T> a, Complex<T> b) {
+  const bool has_nan = is_nan(a.real) || is_nan(a.imag) || is_nan(b.real) || is_nan(b.imag);
+  const Complex<T> larger = a.real >= b.real ? a : b;
+  const Complex<T> smaller = a.real >= b.real ? b : a;
+  if (has_nan) {
+    const T nan = a.real + a.imag + b.real + b.imag;
+    return {nan, nan};
+  }
+  // Equal infinities have no difference.
+  if (larger.real == smaller.real && larger.real - smaller.real != 0) {
+    return larger.real < 0 ? smaller : log(exp(smaller) + exp(larger));
+  }
+  return larger + log1p(exp(smaller - larger));
 }
 template <class T>
 ANVIL_DEVICE Complex<T> sigmoid(Complex<T> z) {

@@ -114,10 +114,23 @@ void masked_fill(const Iterator& iterator, cudaStream_t stream, Scalar value) {
 }
 
 template <class T>
+struct RealPart {
+  using type = T;
+};
+template <class T>
+struct RealPart<Complex<T>> {
+  using type = T;
+};
+
+template <class T>
 struct NanToNum {
   T nan;
   T posinf;
   T neginf;
+  // Each part of a complex number by itself.
+  ANVIL_DEVICE Complex<T> operator()(Complex<T> z) const {
+    return {(*this)(z.real), (*this)(z.imag)};
+  }
   ANVIL_DEVICE T operator()(T x) const {
     const T infinity = std::numeric_limits<T>::infinity();
     return math::is_nan(x) ? nan : x == infinity ? posinf : x == -infinity ? neginf : x;
@@ -125,8 +138,10 @@ struct NanToNum {
 };
 void nan_to_num(
     const Iterator& iterator, cudaStream_t stream, double nan, double posinf, double neginf) {
-  elementwise_with<Floating>("nan_to_num", iterator, stream, [&]<class T>() {
-    return NanToNum<T>{static_cast<T>(nan), static_cast<T>(posinf), static_cast<T>(neginf)};
+  elementwise_with<FloatingAndComplex>("nan_to_num", iterator, stream, [&]<class T>() {
+    using Part = typename RealPart<T>::type;
+    return NanToNum<Part>{static_cast<Part>(nan), static_cast<Part>(posinf),
+                          static_cast<Part>(neginf)};
   });
 }
 

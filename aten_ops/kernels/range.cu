@@ -55,8 +55,9 @@ struct Linspace {
   }
 };
 
-// Calls f.template operator()<T>() with the type of `dtype`.
-template <class F>
+// Calls f.template operator()<T>() with the type of `dtype`; complex ones too
+// where the operator has them.
+template <bool kComplex = false, class F>
 void dispatch(const char* name, ScalarType dtype, F f) {
   switch (dtype) {
 #define ANVIL_CASE(T, type_name, value) \
@@ -65,6 +66,14 @@ void dispatch(const char* name, ScalarType dtype, F f) {
     ANVIL_FOR_EACH_ARITHMETIC_TYPE(ANVIL_CASE)
 #undef ANVIL_CASE
     default:
+      if constexpr (kComplex) {
+        if (dtype == ScalarType::ComplexFloat) {
+          return f.template operator()<Complex<float>>();
+        }
+        if (dtype == ScalarType::ComplexDouble) {
+          return f.template operator()<Complex<double>>();
+        }
+      }
       throw runtime::Error(std::string("\"") + name + "\" not implemented for '" +
                            scalar_type_name(dtype) + "'");
   }
@@ -80,7 +89,7 @@ void arange(
 
 void linspace(
     void* output, ScalarType dtype, int64_t n, Scalar start, Scalar end, cudaStream_t stream) {
-  dispatch("linspace", dtype, [&]<class T>() {
+  dispatch<true>("linspace", dtype, [&]<class T>() {
     using Step = typename Linspace<T>::Step;
     const Wide<T> first = start.to<Wide<T>>();
     const Wide<T> last = end.to<Wide<T>>();

@@ -7,6 +7,7 @@
 
 #include "aten_ops/kernels/accumulate.h"
 #include "aten_ops/kernels/combine.h"
+#include "aten_ops/kernels/complex_math.h"
 #include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/launch.h"
 #include "aten_ops/kernels/math.h"
@@ -57,8 +58,12 @@ struct CumprodOp : CumsumOp<V> {
   ANVIL_DEVICE V combine(V a, V b) const { return a * b; }
 };
 
-struct LogcumsumexpOp : CumsumOp<double> {
-  ANVIL_DEVICE double identity() const { return -std::numeric_limits<double>::infinity(); }
+template <class V>
+struct LogcumsumexpOp : CumsumOp<V> {
+  ANVIL_DEVICE V identity() const { return V(-std::numeric_limits<double>::infinity()); }
+  ANVIL_DEVICE Complex<double> combine(Complex<double> a, Complex<double> b) const {
+    return math::logaddexp(a, b);
+  }
   ANVIL_DEVICE double combine(double a, double b) const {
     const double larger = a > b || is_nan(a) ? a : b;
     const double smaller = a > b || is_nan(a) ? b : a;
@@ -213,10 +218,14 @@ void cumprod(
 
 void logcumsumexp(
     const void* input, void* output, ScalarType dtype, ScanShape shape, cudaStream_t stream) {
-  if (!is_floating_dtype(dtype)) {
+  const ScanTensors tensors{input, output, nullptr, dtype};
+  if (is_complex_dtype(dtype)) {
+    scan("logcumsumexp", LogcumsumexpOp<Complex<double>>{{tensors}}, shape, stream);
+  } else if (is_floating_dtype(dtype)) {
+    scan("logcumsumexp", LogcumsumexpOp<double>{{tensors}}, shape, stream);
+  } else {
     throw_not_implemented("logcumsumexp", dtype);
   }
-  scan("logcumsumexp", LogcumsumexpOp{{ScanTensors{input, output, nullptr, dtype}}}, shape, stream);
 }
 
 void cummax(const void* input,

@@ -16,12 +16,12 @@ namespace anvil::kernels::unary {
     elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
   }
 
-ANVIL_UNARY_MATH(acos, Acos, Floating)
-ANVIL_UNARY_MATH(acosh, Acosh, Floating)
-ANVIL_UNARY_MATH(asin, Asin, Floating)
-ANVIL_UNARY_MATH(asinh, Asinh, Floating)
-ANVIL_UNARY_MATH(atan, Atan, Floating)
-ANVIL_UNARY_MATH(atanh, Atanh, Floating)
+ANVIL_UNARY_MATH(acos, Acos, FloatingAndComplex)
+ANVIL_UNARY_MATH(acosh, Acosh, FloatingAndComplex)
+ANVIL_UNARY_MATH(asin, Asin, FloatingAndComplex)
+ANVIL_UNARY_MATH(asinh, Asinh, FloatingAndComplex)
+ANVIL_UNARY_MATH(atan, Atan, FloatingAndComplex)
+ANVIL_UNARY_MATH(atanh, Atanh, FloatingAndComplex)
 ANVIL_UNARY_MATH(cos, Cos, FloatingAndComplex)
 ANVIL_UNARY_MATH(cosh, Cosh, FloatingAndComplex)
 ANVIL_UNARY_MATH(sin, Sin, FloatingAndComplex)
@@ -39,7 +39,7 @@ struct Sinc {
   }
 };
 void sinc(const Iterator& iterator, cudaStream_t stream) {
-  elementwise<Floating>("sinc", iterator, stream, Sinc{});
+  elementwise<FloatingAndComplex>("sinc", iterator, stream, Sinc{});
 }
 
 }  // namespace anvil::kernels::unary

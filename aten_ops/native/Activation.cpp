@@ -1,6 +1,7 @@
 // Activation functions: ATen's stubs to the kernel table, and the operators for
 // which CUDA has functions of its own.
 #include <ATen/native/Activation.h>
+#include <ATen/native/Gelu.h>
 
 #include <ATen/TensorMeta.h>
 #include <ATen/native/BinaryOps.h>
@@ -13,9 +14,16 @@
 
 namespace anvil::native {
 
+namespace {
+// "none" or "tanh"; throws upstream's error for anything else.
+bool is_tanh(std::string_view approximate) {
+  return at::native::get_gelutype_enum(approximate) == at::native::GeluType::Tanh;
+}
+}  // namespace
+
 TORCH_IMPL_FUNC(gelu_out)
 (const at::Tensor& self, std::string_view approximate, const at::Tensor& result) {
-  launch(*this, kernels::table().activation.gelu, approximate == "tanh");
+  launch(*this, kernels::table().activation.gelu, is_tanh(approximate));
 }
 
 TORCH_IMPL_FUNC(gelu_backward_grad_input)
@@ -23,7 +31,7 @@ TORCH_IMPL_FUNC(gelu_backward_grad_input)
  const at::Tensor& self,
  std::string_view approximate,
  const at::Tensor& grad_input) {
-  launch(*this, kernels::table().activation.gelu_backward, approximate == "tanh");
+  launch(*this, kernels::table().activation.gelu_backward, is_tanh(approximate));
 }
 
 // CUDA keeps nothing in the buffer.

@@ -75,14 +75,14 @@ void finish_statistics(const at::Tensor& input,
                        double momentum,
                        double eps) {
   const at::ScalarType dtype = parameter_dtype("batch_norm", input, {&running_mean, &running_var});
-  TORCH_CHECK((!running_mean.defined() || running_mean.is_contiguous()) &&
-                  (!running_var.defined() || running_var.is_contiguous()),
-              "batch_norm: expected contiguous running statistics");
+  const bool tracks = running_mean.defined();
+  const at::Tensor dense_mean = tracks ? running_mean.contiguous() : at::Tensor();
+  const at::Tensor dense_var = tracks ? running_var.contiguous() : at::Tensor();
   kernels::table().batch_norm.finish_statistics(
       {.mean = mean.mutable_data_ptr(),
        .invstd = invstd.mutable_data_ptr(),
-       .running_mean = mutable_data_or_null(running_mean),
-       .running_var = mutable_data_or_null(running_var),
+       .running_mean = mutable_data_or_null(dense_mean),
+       .running_var = mutable_data_or_null(dense_var),
        .input_dtype = to_scalar_type(input.scalar_type()),
        .weight_dtype = to_scalar_type(dtype),
        .channels = input.size(1),
@@ -90,6 +90,12 @@ void finish_statistics(const at::Tensor& input,
        .momentum = momentum,
        .eps = eps},
       getCurrentStream());
+  if (tracks && !dense_mean.is_same(running_mean)) {
+    running_mean.copy_(dense_mean);
+  }
+  if (tracks && !dense_var.is_same(running_var)) {
+    running_var.copy_(dense_var);
+  }
 }
 
 void statistics_from_running(const at::Tensor& input,
@@ -192,7 +198,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_batch_norm(
     double momentum,
     double eps) {
   check_input(input);
-  at::Tensor out = at::empty_like(input, input.options(), walked_format(input));
+  at::Tensor out = at::empty_like(input);
   const auto options = input.options().dtype(statistics_dtype(input));
   at::Tensor save_mean = at::empty({input.size(1)}, options);
   at::Tensor save_invstd = at::empty({input.size(1)}, options);
@@ -211,6 +217,36 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> _native_batch_norm_legit(
     double momentum,
     double eps) {
   return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+
+std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> _native_batch_norm_legit_out(
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    at::Tensor& running_mean,
+    at::Tensor& running_var,
+    bool training,
+    double momentum,
+    double eps,
+    at::Tensor& out,
+    at::Tensor& save_mean,
+    at::Tensor& save_invstd) {
+  return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum,
+                               eps, out, save_mean, save_invstd);
+}
+
+std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> _native_batch_norm_legit_no_stats_out(
+    const at::Tensor& input,
+    const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    bool training,
+    double momentum,
+    double eps,
+    at::Tensor& out,
+    at::Tensor& save_mean,
+    at::Tensor& save_invstd) {
+  return native_batch_norm_out(input, weight, bias, {}, {}, training, momentum, eps, out, save_mean,
+                               save_invstd);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> _native_batch_norm_legit_no_stats(

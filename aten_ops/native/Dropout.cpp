@@ -78,14 +78,15 @@ at::Tensor native_dropout_backward(const at::Tensor& grad_output,
                                    double scale) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "Mask should be Bool Scalar Type, but got ",
               mask.scalar_type());
-  const bool one_run = grad_output.is_non_overlapping_and_dense() &&
-                       grad_output.sizes() == mask.sizes() &&
-                       grad_output.strides() == mask.strides();
+  // As CUDA's: contiguous or channels last, whatever else the gradient is.
+  at::Tensor result = at::empty_like(grad_output, grad_output.suggest_memory_format());
+  const bool one_run = grad_output.sizes() == mask.sizes() &&
+                       grad_output.strides() == mask.strides() &&
+                       grad_output.strides() == result.strides();
   if (!one_run) {
-    return at::mul(grad_output, mask).mul_(scale);
+    return at::mul_out(result, grad_output, mask).mul_(scale);
   }
   check_dtype(grad_output.scalar_type());
-  at::Tensor result = at::empty_like(grad_output);
   if (result.numel() > 0) {
     kernels::table().dropout.masked_scale(
         grad_output.const_data_ptr(), mask.const_data_ptr<bool>(), result.data_ptr(),

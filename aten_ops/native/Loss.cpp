@@ -1,4 +1,5 @@
 // masked_fill_ and binary cross-entropy, which have no shared ATen function.
+#include <ATen/Dispatch_v2.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Reduction.h>
@@ -9,6 +10,17 @@
 #include "generated/pointwise_native.h"
 
 namespace anvil::native {
+namespace {
+
+// Throws upstream's error unless `dtype` can hold the value (an imaginary part
+// in a real dtype, 300 in a byte).
+void check_fits(const c10::Scalar& value, at::ScalarType dtype) {
+  AT_DISPATCH_V2(dtype, "masked_fill", AT_WRAP([&] { (void)value.to<scalar_t>(); }),
+                 AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES),
+                 AT_EXPAND(AT_FLOAT8_TYPES), at::kHalf, at::kBFloat16, at::kBool, at::kComplexHalf);
+}
+
+}  // namespace
 
 at::Tensor& masked_fill__Scalar(at::Tensor& self, const at::Tensor& mask, const at::Scalar& value) {
   TORCH_CHECK(mask.scalar_type() == at::kBool,
@@ -32,6 +44,7 @@ at::Tensor& masked_fill__Scalar(at::Tensor& self, const at::Tensor& mask, const 
                   .add_const_input(self)
                   .add_const_input(*expanded)
                   .build();
+  check_fits(value, self.scalar_type());
   launch_as(iter, self.scalar_type(), kernels::table().pointwise.masked_fill, to_scalar(value));
   return self;
 }

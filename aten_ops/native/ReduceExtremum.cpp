@@ -108,10 +108,15 @@ at::Tensor& extremum_out(ReduceFunction& kernel,
                          const at::Tensor& self,
                          at::Tensor& out) {
   check_not_empty(self, name);
-  TORCH_CHECK(self.dtype() == out.dtype(), "Expected out tensor to have dtype ", self.dtype(),
-              ", but got ", out.dtype(), " instead");
+  TORCH_CHECK(canCast(self.scalar_type(), out.scalar_type()));
   at::native::resize_output(out, {});
-  extremum(kernel, self, std::nullopt, false, out);
+  if (self.dtype() == out.dtype()) {
+    extremum(kernel, self, std::nullopt, false, out);
+  } else {
+    const at::Tensor result = at::empty({}, self.options());
+    extremum(kernel, self, std::nullopt, false, result);
+    out.copy_(result);
+  }
   return out;
 }
 

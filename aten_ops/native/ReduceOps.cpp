@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
 
+#include <cmath>
 #include <limits>
 
 #include "aten_ops/KernelLibrary.h"
@@ -86,7 +88,6 @@ at::Tensor& nansum_out(const at::Tensor& self,
                        bool keepdim,
                        std::optional<at::ScalarType> dtype,
                        at::Tensor& out) {
-  TORCH_CHECK(!self.is_complex(), "nansum does not support complex inputs");
   // For integral types, use existing sum as integral types don't have NaN.
   const at::ScalarType out_dtype = at::native::get_dtype_from_result(out, dtype);
   TORCH_CHECK(out.scalar_type() == out_dtype, "nansum: provided dtype must match dtype of result. ",
@@ -94,6 +95,10 @@ at::Tensor& nansum_out(const at::Tensor& self,
   const auto mask = at::native::make_dim_mask(dims, self.dim());
   at::native::resize_reduction_result(out, self, mask, keepdim, out_dtype);
   const auto& reduce = kernels::table().reduce;
+  if (self.is_complex()) {
+    reduce_or_fill(reduce.sum, at::where(self.isnan(), 0, self), dims, keepdim, out, 0);
+    return out;
+  }
   const bool integral = at::isIntegralType(self.scalar_type(), /*includeBool=*/true);
   reduce_or_fill(integral ? reduce.sum : reduce.nansum, self, dims, keepdim, out, 0);
   return out;
@@ -172,7 +177,11 @@ void vector_norm(const at::Tensor& self,
   const at::ScalarType from = self.scalar_type();
   const at::ScalarType to = dtype.value_or(from);
   const bool widened_in_kernel = (from == at::kHalf || from == at::kBFloat16) && to == at::kFloat;
-  const at::Tensor input = from == to || widened_in_kernel ? self : self.to(to);
+  at::Tensor input = from == to || widened_in_kernel ? self : self.to(to);
+  // The gradient looks for the elements whose abs() is the result: to the bit.
+  if (input.is_complex() && std::isinf(p)) {
+    input = input.abs();
+  }
   if (out.numel() == 0) {
     return;
   }

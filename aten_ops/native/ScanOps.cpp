@@ -66,6 +66,7 @@ void scan_with_indices(ScanWithIndices kernel,
 }  // namespace
 
 at::Tensor& _logcumsumexp_out(const at::Tensor& self, int64_t dim, at::Tensor& out) {
+  at::maybe_wrap_dim(dim, self.dim());  // throws, for an empty tensor too
   at::native::resize_output(out, self.sizes());
   if (self.numel() != 0) {
     scan(kernels::table().scan.logcumsumexp, self.to(out.scalar_type()), dim, out);
