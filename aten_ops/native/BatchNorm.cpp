@@ -159,6 +159,20 @@ std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
   at::native::resize_output(out, input.sizes());
   at::native::resize_output(save_mean, {channels});
   at::native::resize_output(save_invstd, {channels});
+  const auto is_statistics = [&](const at::Tensor& saved) {
+    return saved.is_contiguous() && saved.scalar_type() == statistics_dtype(input);
+  };
+  if (!is_statistics(save_mean) || !is_statistics(save_invstd)) {
+    // Given outputs of another dtype or with strides: the kernels write neither.
+    const auto options = input.options().dtype(statistics_dtype(input));
+    at::Tensor mean = at::empty({channels}, options);
+    at::Tensor invstd = at::empty({channels}, options);
+    native_batch_norm_out(input, weight_opt, bias_opt, running_mean_opt, running_var_opt, training,
+                          momentum, eps, out, mean, invstd);
+    save_mean.copy_(mean);
+    save_invstd.copy_(invstd);
+    return {out, save_mean, save_invstd};
+  }
   if (input.numel() == 0) {
     return {out, save_mean, save_invstd};
   }

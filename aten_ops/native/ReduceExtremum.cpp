@@ -108,7 +108,8 @@ at::Tensor& extremum_out(ReduceFunction& kernel,
                          const at::Tensor& self,
                          at::Tensor& out) {
   check_not_empty(self, name);
-  TORCH_CHECK(canCast(self.scalar_type(), out.scalar_type()));
+  using c10::canCast, c10::typeMetaToScalarType;
+  TORCH_CHECK(canCast(typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())));
   at::native::resize_output(out, {});
   if (self.dtype() == out.dtype()) {
     extremum(kernel, self, std::nullopt, false, out);
