@@ -155,6 +155,8 @@ std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
   check_vector("running_var", running_var, input);
   const at::ScalarType weight_dtype = parameter_dtype("batch_norm", input, {&weight, &bias});
 
+  TORCH_CHECK(out.scalar_type() == input.scalar_type(), "expected scalar type ",
+              input.scalar_type(), " but found ", out.scalar_type());
   const int64_t channels = input.size(1);
   at::native::resize_output(out, input.sizes());
   at::native::resize_output(save_mean, {channels});
