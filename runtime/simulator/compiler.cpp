@@ -13,6 +13,7 @@
 #include "runtime/simulator/launch.h"
 #include "runtime/simulator/process.h"
 #include "runtime/simulator/stream.h"
+#include "runtime/simulator/variables.h"
 
 namespace anvil::simulator {
 namespace {
@@ -54,8 +55,12 @@ ANVIL_EXPORT void __cudaRegisterFunction(void**,
   add_kernel(host_function, device_name);
 }
 
-// Device variables have no storage here; what would reach one is refused.
-ANVIL_EXPORT void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+ANVIL_EXPORT void __cudaRegisterVar(
+    void**, char* host_variable, char*, const char* name, int, size_t bytes, int, int) {
+  add_variable(host_variable, name, bytes);
+}
+
+// Managed variables and those of textures have no storage here.
 ANVIL_EXPORT void __cudaRegisterManagedVar(
     void**, void**, char*, const char*, int, size_t, int, int) {}
 ANVIL_EXPORT void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}

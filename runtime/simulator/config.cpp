@@ -60,6 +60,19 @@ bool parse_bytes(const char* text, uint64_t* value) {
 
 }  // namespace
 
+bool read_device_count(int* devices) {
+  const char* value = variable("ANVIL_SIMULATOR_DEVICES");
+  uint64_t number = 0;
+  if (value == nullptr) {
+    return true;
+  }
+  if (!parse_whole_number(value, 0, kMaxDevices, &number)) {
+    return false;
+  }
+  *devices = static_cast<int>(number);
+  return true;
+}
+
 bool read_config(Config* config, char* why, size_t why_size) {
   const auto refuse = [&](const char* name, const char* value, const char* allowed) {
     std::snprintf(why, why_size, "%s=%s is not allowed; use %s", name, value, allowed);
@@ -67,11 +80,9 @@ bool read_config(Config* config, char* why, size_t why_size) {
   };
   uint64_t number = 0;
 
-  if (const char* value = variable("ANVIL_SIMULATOR_DEVICES")) {
-    if (!parse_whole_number(value, 0, kMaxDevices, &number)) {
-      return refuse("ANVIL_SIMULATOR_DEVICES", value, "a number from 0 to 16");
-    }
-    config->devices = static_cast<int>(number);
+  if (!read_device_count(&config->devices)) {
+    return refuse("ANVIL_SIMULATOR_DEVICES", variable("ANVIL_SIMULATOR_DEVICES"),
+                  "a number from 0 to 16");
   }
   const char* profile = variable("ANVIL_SIMULATOR_PROFILE");
   config->profile = find_profile(profile ? profile : "h100");
@@ -111,6 +122,12 @@ bool read_config(Config* config, char* why, size_t why_size) {
   if (const char* value = variable("ANVIL_SIMULATOR_FAULTS")) {
     if (!set_faults(value, why, why_size)) {
       return false;
+    }
+  }
+  if (const char* value = variable("ANVIL_SIMULATOR_KERNELS")) {
+    config->count_kernels = std::strcmp(value, "count") == 0;
+    if (!config->count_kernels && std::strcmp(value, "refuse") != 0) {
+      return refuse("ANVIL_SIMULATOR_KERNELS", value, "refuse or count");
     }
   }
   if (config->adversarial && config->run_inline) {

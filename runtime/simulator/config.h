@@ -18,7 +18,11 @@ struct Config {
   bool run_inline = false;           // ANVIL_SIMULATOR_INLINE
   bool adversarial = false;          // ANVIL_SIMULATOR_SCHEDULE is set
   uint64_t seed = 0;                 // its value
+  bool count_kernels = false;        // ANVIL_SIMULATOR_KERNELS=count
 };
+
+// ANVIL_SIMULATOR_DEVICES alone: unset leaves `devices`; false if it is bad.
+bool read_device_count(int* devices);
 
 // Reads the environment. False if a value is bad: then `why` says which
 // variable, its value and what is allowed, in one line.

@@ -10,6 +10,8 @@
 //   host -> host           until done                 until done
 //
 // cudaMemset does not block, but for pinned host memory.
+#include "runtime/simulator/copy.h"
+
 #include <cstdlib>
 #include <cstring>
 
@@ -27,21 +29,13 @@ namespace {
 // which CUDA's rules also allow, instead of being staged.
 constexpr size_t kLargestStaging = size_t{1} << 20;
 
-struct Rectangle {
-  void* to;
-  const void* from;
-  size_t to_pitch;
-  size_t from_pitch;
-  size_t width;
-  size_t height;
-};
-
 size_t extent(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
 
 // A side of a copy: what it is, and where the copy reaches it.
 struct Side {
   bool pageable = false;
   bool device = false;
+  bool managed = false;  // both
   int device_index = -1;
   char* address = nullptr;
 };
@@ -56,7 +50,7 @@ cudaError_t resolve_side(const void* pointer, size_t bytes, Side* side) {
   char* address = static_cast<char*>(const_cast<void*>(pointer));
   switch (location.place) {
     case Place::kPageable:
-      *side = {true, false, -1, address};
+      *side = {true, false, false, -1, address};
       return cudaSuccess;
     case Place::kUnallocated:
       return cudaErrorInvalidValue;
@@ -67,12 +61,18 @@ cudaError_t resolve_side(const void* pointer, size_t bytes, Side* side) {
     return cudaErrorInvalidValue;
   }
   const bool device = location.place == Place::kDevice;
-  *side = {false, device, location.device, device ? kernel_view(address) : address};
+  *side = {false, device, location.place == Place::kManaged, location.device,
+           device ? kernel_view(address) : address};
   return cudaSuccess;
 }
 
 // The direction that the caller names must be the one that the pointers have.
 cudaError_t check_direction(cudaMemcpyKind kind, const Side& to, const Side& from) {
+  if (to.managed || from.managed) {
+    return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault
+               ? cudaSuccess
+               : cudaErrorInvalidMemcpyDirection;
+  }
   switch (kind) {
     case cudaMemcpyDefault:
       return cudaSuccess;
@@ -107,7 +107,8 @@ void stage(CopyWork& work, char* buffer) {
   work.from_pitch = work.width;
 }
 
-// Enqueues a copy and blocks as the table above says.
+}  // namespace
+
 cudaError_t copy(const Rectangle& r, cudaMemcpyKind kind, Stream& stream, bool synchronous) {
   if (r.width == 0 || r.height == 0) {
     return cudaSuccess;
@@ -162,7 +163,7 @@ cudaError_t copy(const Rectangle& r, cudaMemcpyKind kind, Stream& stream, bool s
 }
 
 cudaError_t fill(
-    void* pointer, size_t pitch, int value, size_t width, size_t height, Stream& stream) {
+    void* pointer, size_t pitch, Pattern pattern, size_t width, size_t height, Stream& stream) {
   if (width == 0 || height == 0) {
     return cudaSuccess;
   }
@@ -186,7 +187,7 @@ cudaError_t fill(
   uint64_t sequence = 0;
   {
     Submission node(stream, Work::kFill);
-    node->fill = {side.address, pitch, width, height, static_cast<unsigned char>(value)};
+    node->fill = {side.address, pitch, width, height, pattern.value, pattern.element};
     sequence = node.sequence();
     node.commit();
   }
@@ -196,6 +197,8 @@ cudaError_t fill(
   }
   return cudaSuccess;
 }
+
+namespace {
 
 template <class Body>
 cudaError_t on_stream(cudaStream_t handle,
@@ -212,6 +215,9 @@ cudaError_t on_stream(cudaStream_t handle,
 Rectangle line(void* to, const void* from, size_t bytes) {
   return {to, from, bytes, bytes, bytes, 1};
 }
+
+// What cudaMemset repeats.
+Pattern byte(int value) { return {static_cast<unsigned char>(value), 1}; }
 
 // Later work of `stream` waits for all that is queued in `other` now.
 void follow(Stream& stream, Stream& other) {
@@ -235,7 +241,7 @@ cudaError_t copy_peer(
   const int expected[2] = {to_device, from_device};
   const void* const pointers[2] = {r.to, r.from};
   for (int side = 0; side < 2; ++side) {
-    const int owner = device_of(pointers[side]);
+    const int owner = is_device_address(pointers[side]) ? locate(pointers[side]).device : -1;
     if (owner >= 0 && owner != expected[side]) {
       return cudaErrorInvalidValue;
     }
@@ -267,7 +273,14 @@ void execute_copy(const CopyWork& work) {
 
 void execute_fill(const FillWork& work) {
   for (size_t row = 0; row < work.height; ++row) {
-    std::memset(work.to + row * work.pitch, work.value, work.width);
+    char* to = work.to + row * work.pitch;
+    if (work.element == 1) {
+      std::memset(to, static_cast<int>(work.value), work.width);
+      continue;
+    }
+    for (size_t i = 0; i < work.width; i += work.element) {
+      std::memcpy(to + i, &work.value, work.element);  // little endian
+    }
   }
 }
 
@@ -320,26 +333,28 @@ ANVIL_EXPORT cudaError_t cudaMemcpyPeerAsync(
 }
 
 ANVIL_EXPORT cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
-  return on_stream(nullptr, [&](Stream& s) { return fill(pointer, bytes, value, bytes, 1, s); });
+  return on_stream(nullptr,
+                   [&](Stream& s) { return fill(pointer, bytes, byte(value), bytes, 1, s); });
 }
 
 ANVIL_EXPORT cudaError_t cudaMemsetAsync(void* pointer,
                                          int value,
                                          size_t bytes,
                                          cudaStream_t handle) {
-  return on_stream(handle, [&](Stream& s) { return fill(pointer, bytes, value, bytes, 1, s); });
+  return on_stream(handle,
+                   [&](Stream& s) { return fill(pointer, bytes, byte(value), bytes, 1, s); });
 }
 
 ANVIL_EXPORT cudaError_t
 cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   return on_stream(nullptr,
-                   [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
+                   [&](Stream& s) { return fill(pointer, pitch, byte(value), width, height, s); });
 }
 
 ANVIL_EXPORT cudaError_t cudaMemset2DAsync(
     void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t handle) {
   return on_stream(handle,
-                   [&](Stream& s) { return fill(pointer, pitch, value, width, height, s); });
+                   [&](Stream& s) { return fill(pointer, pitch, byte(value), width, height, s); });
 }
 
 }  // namespace anvil::simulator

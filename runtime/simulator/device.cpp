@@ -92,7 +92,7 @@ ANVIL_EXPORT cudaError_t cudaSetDevice(int index) {
       return cudaErrorInvalidDevice;
     }
     thread.device = index;
-    return failure(index);
+    return failure(use_device(index));
   });
 }
 
@@ -163,7 +163,7 @@ ANVIL_EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* great
 
 ANVIL_EXPORT cudaError_t cudaDeviceSynchronize() {
   return api([&](Thread& thread) {
-    wait_for_device(device(thread.device));
+    wait_for_device(use_device(thread.device));
     return failure(thread.device);
   });
 }

@@ -15,6 +15,8 @@ struct Device {
   int index = 0;
   // The sticky error of the device's context; once set, it stays.
   std::atomic<cudaError_t> failed{cudaSuccess};
+  // The primary context exists.
+  std::atomic<bool> used{false};
   // Bit n: the context may access device n's memory.
   std::atomic<uint32_t> peers{0};
 
@@ -29,6 +31,16 @@ void make_devices(const Config& config);
 
 // Precondition: 0 <= index < config.devices.
 Device& device(int index);
+
+// The same, for a call that needs the device's primary context: the first one
+// makes it.
+inline Device& use_device(int index) {
+  Device& used = device(index);
+  if (!used.used.load(std::memory_order_relaxed)) [[unlikely]] {
+    used.used.store(true, std::memory_order_relaxed);
+  }
+  return used;
+}
 
 inline cudaError_t failure(const Device& device) {
   return device.failed.load(std::memory_order_acquire);

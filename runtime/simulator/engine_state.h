@@ -72,10 +72,11 @@ void run_head(Stream& stream, Lock& lock);
 // Runs ready work on the calling thread until `stream` is past `sequence`.
 void run_inline(Stream& stream, uint64_t sequence, Lock& lock);
 
-// Does what the node says; without the lock. (launch.cpp, copy.cpp)
+// Does what the node says; without the lock. (launch.cpp, copy.cpp, pool.cpp)
 void execute_launch(const LaunchWork& work, Device& device);
 void execute_copy(const CopyWork& work);
 void execute_fill(const FillWork& work);
+void execute_free(const FreeWork& work);
 
 uint64_t now();  // ns, monotonic
 

@@ -4,16 +4,12 @@
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
 #include "runtime/simulator/process.h"
+#include "runtime/simulator/shared_event.h"
 
 namespace anvil::simulator {
 namespace {
 
 constinit Event* reusable = nullptr;  // guarded by the engine's lock
-
-Event* resolve(cudaEvent_t handle) {
-  Event* event = reinterpret_cast<Event*>(handle);
-  return event != nullptr && event->magic == kEventMagic ? event : nullptr;
-}
 
 void reuse(Event* event) {
   event->next = reusable;
@@ -37,6 +33,27 @@ bool complete(const Record& record) {
 
 }  // namespace
 
+Event* resolve(cudaEvent_t handle) {
+  Event* event = reinterpret_cast<Event*>(handle);
+  return event != nullptr && event->magic == kEventMagic ? event : nullptr;
+}
+
+cudaEvent_t make_event(Device& device, unsigned flags, std::shared_ptr<SharedEvent> shared) {
+  const std::lock_guard lock(engine_lock());
+  Event* event = reusable;
+  if (event != nullptr) {
+    reusable = event->next;
+    *event = Event{};
+  } else {
+    event = new Event;
+  }
+  event->device = &device;
+  event->flags = flags;
+  event->shared = std::move(shared);
+  event->magic = kEventMagic;
+  return reinterpret_cast<cudaEvent_t>(event);
+}
+
 void complete_record(Event* event, uint64_t sequence) {
   if (event->sequence == sequence && (event->flags & cudaEventDisableTiming) == 0) {
     event->time = static_cast<int64_t>(now());
@@ -52,25 +69,19 @@ ANVIL_EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned 
     if (handle == nullptr || (flags & ~(kKnown | cudaEventInterprocess)) != 0) {
       return cudaErrorInvalidValue;
     }
-    if ((flags & cudaEventInterprocess) != 0) {
-      return cudaErrorNotSupported;
+    const bool interprocess = (flags & cudaEventInterprocess) != 0;
+    if (interprocess && (flags & cudaEventDisableTiming) == 0) {
+      return cudaErrorInvalidValue;
     }
-    Device& own = device(thread.device);
+    Device& own = use_device(thread.device);
     if (const cudaError_t failed = failure(own)) {
       return failed;
     }
-    const std::lock_guard lock(engine_lock());
-    Event* event = reusable;
-    if (event != nullptr) {
-      reusable = event->next;
-      *event = Event{};
-    } else {
-      event = new Event;
+    std::shared_ptr<SharedEvent> shared = interprocess ? SharedEvent::make() : nullptr;
+    if (interprocess && shared == nullptr) {
+      return cudaErrorOperatingSystem;
     }
-    event->device = &own;
-    event->flags = flags;
-    event->magic = kEventMagic;
-    *handle = reinterpret_cast<cudaEvent_t>(event);
+    *handle = make_event(own, flags, std::move(shared));
     return cudaSuccess;
   });
 }
@@ -79,24 +90,51 @@ ANVIL_EXPORT cudaError_t cudaEventCreate(cudaEvent_t* handle) {
   return cudaEventCreateWithFlags(handle, cudaEventDefault);
 }
 
-ANVIL_EXPORT cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
-  return api([&](Thread& thread) {
-    Event* event = resolve(handle);
-    Stream* stream = resolve(stream_handle, thread);
-    if (event == nullptr || stream == nullptr || event->device != stream->device) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    if (const cudaError_t failed = failure(*stream->device)) {
-      return failed;
-    }
-    Submission work(*stream, Work::kRecord);
-    work->record = {event};
-    event->stream = stream;
-    event->sequence = work.sequence();
-    ++event->pending;
-    work.commit();
-    return cudaSuccess;
-  });
+namespace {
+
+cudaError_t record(cudaEvent_t handle,
+                   cudaStream_t stream_handle,
+                   unsigned flags,
+                   const char* function = __builtin_FUNCTION()) {
+  return api(
+      [&](Thread& thread) {
+        if ((flags & ~unsigned{cudaEventRecordExternal}) != 0) {
+          return cudaErrorInvalidValue;
+        }
+        Event* event = resolve(handle);
+        Stream* stream = resolve(stream_handle, thread);
+        if (event == nullptr || stream == nullptr || event->device != stream->device) {
+          return cudaErrorInvalidResourceHandle;
+        }
+        if (const cudaError_t failed = failure(*stream->device)) {
+          return failed;
+        }
+        if (event->shared != nullptr) {
+          event->shared->record(*stream);
+          return cudaSuccess;
+        }
+        Submission work(*stream, Work::kRecord);
+        work->record = {event};
+        event->stream = stream;
+        event->sequence = work.sequence();
+        ++event->pending;
+        work.commit();
+        return cudaSuccess;
+      },
+      function);
+}
+
+}  // namespace
+
+ANVIL_EXPORT cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  return record(handle, stream, cudaEventRecordDefault);
+}
+
+// cudaEventRecordExternal only means something in a capture.
+ANVIL_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle,
+                                                  cudaStream_t stream,
+                                                  unsigned flags) {
+  return record(handle, stream, flags);
 }
 
 // An event that was never recorded counts as complete.
@@ -109,6 +147,9 @@ ANVIL_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
     if (const cudaError_t failed = failure(*event->device)) {
       return failed;
     }
+    if (event->shared != nullptr) {
+      return event->shared->complete(event->shared->latest()) ? cudaSuccess : cudaErrorNotReady;
+    }
     return complete(latest(*event)) || stopped() ? failure(*event->device) : cudaErrorNotReady;
   });
 }
@@ -118,6 +159,10 @@ ANVIL_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     Event* event = resolve(handle);
     if (event == nullptr) {
       return cudaErrorInvalidResourceHandle;
+    }
+    if (event->shared != nullptr) {
+      event->shared->wait_for(event->shared->latest());
+      return failure(*event->device);
     }
     const Record record = latest(*event);
     if (record.stream != nullptr) {
@@ -168,6 +213,7 @@ ANVIL_EXPORT cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     }
     const std::lock_guard lock(engine_lock());
     event->magic = 0;
+    event->shared.reset();
     if (event->pending == 0) {
       reuse(event);
     }

@@ -4,10 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "runtime/simulator/stream.h"
 
 namespace anvil::simulator {
+
+class SharedEvent;
 
 constexpr uint32_t kEventMagic = 0x4576656e;
 
@@ -21,7 +24,14 @@ struct Event {
   uint64_t sequence = 0;     // of the latest record
   int64_t time = 0;          // when it completed, ns
   Event* next = nullptr;     // free list
+  // With cudaEventInterprocess: has all of the above but device and flags.
+  std::shared_ptr<SharedEvent> shared;
 };
+
+// The event behind a handle, or null.
+Event* resolve(cudaEvent_t handle);
+
+cudaEvent_t make_event(Device& device, unsigned flags, std::shared_ptr<SharedEvent> shared);
 
 // Work of kind kRecord was reached: notes the time. Needs the engine's lock.
 void complete_record(Event* event, uint64_t sequence);

@@ -53,11 +53,15 @@ class Line {
 
 // "device 0, 16 bytes into an allocation of 1024 bytes at 0x..."
 void describe(Line& line, const char* address) {
-  line << "device ";
-  line.decimal(static_cast<uint64_t>(device_of(address))) << ", ";
   Location location;
   bool freed = false;
-  if (!locate_for_report(address, &location, &freed)) {
+  const bool located = locate_for_report(address, &location, &freed);
+  const int device = located ? location.device : device_of(address);
+  if (device >= 0) {
+    line << "device ";
+    line.decimal(static_cast<uint64_t>(device)) << ", ";
+  }
+  if (!located) {
     line << "allocation unknown (its table was busy)";
   } else if (location.begin == nullptr) {
     line << "not in an allocation";
@@ -91,7 +95,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // If it is one of the kernel view.
   const char* device_address = reinterpret_cast<const char*>(
       reinterpret_cast<uintptr_t>(address) - static_cast<uintptr_t>(address_space.distance));
-  if (fault && device_of(address) >= 0) {
+  if (fault && is_device_address(address)) {
     Line line;
     line << "anvil simulator: host code touched device memory at ";
     line.address(address) << ": ";
@@ -101,7 +105,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
                  : ". Copy it with cudaMemcpy, or use it in a kernel")
          << ". The process ends now.";
     line.write_to_stderr();
-  } else if (fault && device_of(device_address) >= 0) {
+  } else if (fault && is_device_address(device_address)) {
     Line line;
     line << "anvil simulator: ";
     if (kernel_faults != nullptr) {

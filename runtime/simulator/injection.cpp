@@ -48,11 +48,11 @@ constinit uint64_t calls = 0;  // of any function since the plan was set
 // All but those that report, those that answer without a device, and what nvcc's
 // code calls.
 bool may_fail(std::string_view name) {
-  constexpr std::string_view kNever[] = {"cudaGetLastError", "cudaPeekAtLastError",
+  constexpr std::string_view kNever[] = {"cudaGetLastError",     "cudaPeekAtLastError",
                                          "cudaGetErrorName",     "cudaGetErrorString",
                                          "cudaDriverGetVersion", "cudaRuntimeGetVersion"};
-  return name.starts_with("cuda") && std::find(std::begin(kNever), std::end(kNever), name) ==
-                                         std::end(kNever);
+  return name.starts_with("cuda") &&
+         std::find(std::begin(kNever), std::end(kNever), name) == std::end(kNever);
 }
 
 // Whether this library exports a function of that name.
@@ -168,8 +168,8 @@ bool set_faults(const char* text, char* why, size_t why_size) {
     const size_t comma = rest.find(',');
     const std::string_view one = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    const char* wrong = next.size == kMaxFaults ? "there are more than 32"
-                                                : parse(one, &next.faults[next.size++]);
+    const char* wrong =
+        next.size == kMaxFaults ? "there are more than 32" : parse(one, &next.faults[next.size++]);
     if (wrong != nullptr) {
       std::snprintf(why, why_size,
                     "the fault '%.*s' is not allowed: %s; use FUNCTION@N=ERROR, *@N=ERROR, "

@@ -1,10 +1,15 @@
 #include "runtime/simulator/kernels.h"
 
+#include <cxxabi.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 #include "runtime/simulator/process.h"
+#include "runtime/simulator/stand_in.h"
 
 namespace anvil::simulator {
 namespace {
@@ -92,6 +97,27 @@ Kernel* add_kernel(const void* function, const char* name) {
   kernel->name = name;
   insert(*current, function, kernel);
   return kernel;
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+ANVIL_EXPORT void anvilSimulatorForEachCountedKernel(
+    void (*visit)(const char* name, uint64_t launches, void* data), void* data) {
+  const Table* current = table.load(std::memory_order_acquire);
+  for (size_t i = 0; current != nullptr && i <= current->mask; ++i) {
+    if (current->slots[i].function.load(std::memory_order_acquire) == nullptr) {
+      continue;
+    }
+    const Kernel& kernel = *current->slots[i].kernel;
+    if (const uint64_t launches = kernel.counted.load(std::memory_order_relaxed)) {
+      visit(demangled(kernel.name).c_str(), launches, data);
+    }
+  }
 }
 
 ANVIL_EXPORT cudaError_t anvilSimulatorRegisterKernel(const void* function,

@@ -1,5 +1,4 @@
-// cudaLaunchKernel, and what can be asked about a kernel.
-#include <algorithm>
+// cudaLaunchKernel.
 #include <cstring>
 #include <span>
 #include <stdexcept>
@@ -22,9 +21,6 @@ constexpr unsigned kMaxThreads = 1024;
 constexpr unsigned kMaxBlockZ = 64;
 constexpr unsigned kMaxGridX = 2147483647;
 constexpr unsigned kMaxGridYZ = 65535;
-constexpr size_t kDefaultShared = 48 * 1024;
-// What host-compiled kernels are said to need, as there is no compiler to ask.
-constexpr int kRegistersPerThread = 32;
 
 size_t aligned(size_t offset, size_t bytes) {
   const size_t alignment = bytes >= 64 ? 64 : 16;
@@ -36,11 +32,6 @@ bool fits(dim3 grid, dim3 block) {
          grid.z <= kMaxGridYZ && block.x >= 1 && block.y >= 1 && block.z >= 1 &&
          block.x <= kMaxThreads && block.y <= kMaxThreads && block.z <= kMaxBlockZ &&
          uint64_t{block.x} * block.y * block.z <= kMaxThreads;
-}
-
-size_t shared_limit(const Kernel& kernel) {
-  const int limit = kernel.dynamic_shared_limit.load(std::memory_order_relaxed);
-  return limit > 0 ? static_cast<size_t>(limit) : kDefaultShared;
 }
 
 size_t payload_bytes(const anvilKernel& kernel) {
@@ -64,6 +55,9 @@ void** copy_arguments(const anvilKernel& kernel, std::span<void*> arguments, cha
   return copied;
 }
 
+// Takes the place of a kernel that is only counted.
+constexpr anvilKernel kNothing{"counted kernel", [](const anvilLaunch*) {}, nullptr, 0};
+
 void report_failure(const LaunchWork& work, const Device& device, const char* what) {
   report("kernel '%s' on device %d failed: %s", work.kernel->name, device.index, what);
 }
@@ -79,8 +73,12 @@ cudaError_t launch(const Kernel& kernel,
                    int current_device) {
   const anvilKernel* host = kernel.host.load(std::memory_order_acquire);
   if (host == nullptr) {
-    report("kernel '%s' has only device code, which the simulator cannot run", kernel.name);
-    return cudaErrorInvalidDeviceFunction;
+    if (!config.count_kernels) {
+      report("kernel '%s' has only device code, which the simulator cannot run",
+             demangled(kernel.name).c_str());
+      return cudaErrorInvalidDeviceFunction;
+    }
+    host = &kNothing;
   }
   if (!fits(grid, block)) {
     return cudaErrorInvalidConfiguration;
@@ -101,6 +99,9 @@ cudaError_t launch(const Kernel& kernel,
   Submission work(stream, Work::kLaunch, payload_bytes(*host));
   work->launch = {host, {copy_arguments(*host, given, work->payload()), grid, block, shared_bytes}};
   work.commit();
+  if (host == &kNothing) {
+    kernel.counted.fetch_add(1, std::memory_order_relaxed);
+  }
   return cudaSuccess;
 }
 
@@ -147,77 +148,15 @@ ANVIL_EXPORT cudaError_t cudaLaunchKernel(const void* function,
   });
 }
 
-ANVIL_EXPORT cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
-                                               const void* function) {
-  return api([&](Thread&) {
-    if (attributes == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    const Kernel* kernel = find_kernel(function);
-    if (kernel == nullptr) {
-      return cudaErrorInvalidDeviceFunction;
-    }
-    std::memset(attributes, 0, sizeof(*attributes));
-    attributes->maxThreadsPerBlock = kMaxThreads;
-    attributes->numRegs = kRegistersPerThread;
-    attributes->binaryVersion = attributes->ptxVersion =
-        config.profile->major * 10 + config.profile->minor;
-    attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_limit(*kernel));
-    attributes->preferredShmemCarveout = -1;
-    return cudaSuccess;
-  });
-}
-
-ANVIL_EXPORT cudaError_t cudaFuncSetAttribute(const void* function,
-                                              cudaFuncAttribute attribute,
-                                              int value) {
-  return api([&](Thread&) {
-    Kernel* kernel = find_kernel(function);
-    if (kernel == nullptr) {
-      return cudaErrorInvalidDeviceFunction;
-    }
-    switch (attribute) {
-      case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || static_cast<size_t>(value) > config.profile->shared_per_block_optin) {
-          return cudaErrorInvalidValue;
-        }
-        kernel->dynamic_shared_limit.store(value);
-        return cudaSuccess;
-      case cudaFuncAttributePreferredSharedMemoryCarveout:
-        return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
-      default:
-        return cudaErrorInvalidValue;
-    }
-  });
-}
-
-// Limited by threads, blocks, shared memory and registers of a multiprocessor.
-ANVIL_EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                       const void* function,
-                                                                       int block_size,
-                                                                       size_t shared_bytes) {
-  return api([&](Thread&) {
-    if (blocks == nullptr || block_size <= 0) {
-      return cudaErrorInvalidValue;
-    }
-    const Kernel* kernel = find_kernel(function);
-    if (kernel == nullptr) {
-      return cudaErrorInvalidDeviceFunction;
-    }
-    const Profile& profile = *config.profile;
-    if (static_cast<unsigned>(block_size) > kMaxThreads || shared_bytes > shared_limit(*kernel)) {
-      *blocks = 0;
-      return cudaSuccess;
-    }
-    constexpr int kRegisters = 65536;
-    constexpr size_t kReservedShared = 1024;
-    const int threads = (block_size + 31) / 32 * 32;
-    const size_t by_shared = profile.shared_per_multiprocessor / (shared_bytes + kReservedShared);
-    *blocks =
-        std::min({profile.threads_per_multiprocessor / threads, profile.blocks_per_multiprocessor,
-                  static_cast<int>(by_shared), kRegisters / (threads * kRegistersPerThread)});
-    return cudaSuccess;
-  });
+// Attributes that change where and when blocks run mean nothing here.
+ANVIL_EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration,
+                                             const void* function,
+                                             void** arguments) {
+  if (configuration == nullptr) {
+    return current_thread.last_error = cudaErrorInvalidValue;
+  }
+  return cudaLaunchKernel(function, configuration->gridDim, configuration->blockDim, arguments,
+                          configuration->dynamicSmemBytes, configuration->stream);
 }
 
 }  // namespace anvil::simulator

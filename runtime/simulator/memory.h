@@ -8,7 +8,7 @@
 
 namespace anvil::simulator {
 
-enum class Place { kPageable, kPinned, kRegistered, kDevice, kUnallocated };
+enum class Place { kPageable, kPinned, kRegistered, kManaged, kDevice, kUnallocated };
 
 // What an address is. For kUnallocated (a device address that is in no live
 // allocation) only `device` is set, for kPageable nothing.

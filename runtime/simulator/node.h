@@ -13,7 +13,7 @@ namespace anvil::simulator {
 struct Stream;
 struct Event;
 
-enum class Work : uint8_t { kLaunch, kCopy, kFill, kHostFunction, kRecord, kWait };
+enum class Work : uint8_t { kLaunch, kCopy, kFill, kFree, kHostFunction, kRecord, kWait };
 
 struct LaunchWork {
   const anvilKernel* kernel;
@@ -31,12 +31,19 @@ struct CopyWork {
   void* staging;  // freed after the copy, or null
 };
 
+// `height` rows of `width` bytes; the low `element` bytes of `value` are repeated.
 struct FillWork {
   char* to;
   size_t pitch;
   size_t width;
   size_t height;
-  unsigned char value;
+  uint32_t value;
+  uint32_t element;  // 1, 2 or 4
+};
+
+// cudaFreeAsync.
+struct FreeWork {
+  char* begin;
 };
 
 struct HostWork {
@@ -64,6 +71,7 @@ struct alignas(64) Node {
     LaunchWork launch;
     CopyWork copy;
     FillWork fill;
+    FreeWork free;
     HostWork host;
     RecordWork record;
     WaitWork wait;

@@ -23,6 +23,12 @@ ANVIL_EXPORT cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attribu
         attributes->device = location.device;
         attributes->devicePointer = same;
         return cudaSuccess;
+      case Place::kManaged:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->device = location.device;
+        attributes->devicePointer = same;
+        attributes->hostPointer = same;
+        return cudaSuccess;
       case Place::kPinned:
       case Place::kRegistered:
         attributes->type = cudaMemoryTypeHost;
@@ -83,7 +89,7 @@ ANVIL_EXPORT cudaError_t anvilSimulatorKernelAddress(const void* pointer, void**
       return code;
     }
   }
-  if (device_of(pointer) >= 0) {
+  if (is_device_address(pointer)) {
     *address = kernel_view(*address);
     return cudaSuccess;
   }

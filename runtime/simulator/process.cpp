@@ -9,6 +9,7 @@
 #include "runtime/simulator/fork.h"
 #include "runtime/simulator/memory.h"
 #include "runtime/simulator/report.h"
+#include "runtime/simulator/stand_in.h"
 
 namespace anvil::simulator {
 
@@ -71,6 +72,11 @@ cudaError_t initialise() {
     default:
       return cudaErrorInitializationError;
   }
+}
+
+ANVIL_EXPORT int anvilSimulatorDeviceCount() {
+  int devices = Config{}.devices;
+  return read_device_count(&devices) ? devices : -1;
 }
 
 }  // namespace anvil::simulator

@@ -87,6 +87,10 @@ void fill_properties(const Profile& p, int device, size_t memory, cudaDeviceProp
   out->maxBlocksPerMultiProcessor = p.blocks_per_multiprocessor;
   out->reservedSharedMemPerBlock = kReservedShared;
   out->hostRegisterSupported = 1;
+  out->managedMemory = 1;
+  out->concurrentManagedAccess = 1;
+  out->memoryPoolsSupported = 1;
+  out->ipcEventSupported = 1;
   out->deviceNumaId = -1;
   out->hostNumaId = -1;
 }
@@ -236,9 +240,13 @@ bool find_attribute(const Profile& p, int device, cudaDeviceAttr attribute, int*
     case cudaDevAttrReservedSharedMemoryPerBlock:
       *value = static_cast<int>(all.reservedSharedMemPerBlock);
       return true;
-    // What the simulator does not offer.
     case cudaDevAttrManagedMemory:
     case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrIpcEventSupport:
+      *value = 1;
+      return true;
+    // What the simulator does not offer.
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
@@ -249,12 +257,10 @@ bool find_attribute(const Profile& p, int device, cudaDeviceAttr attribute, int*
     case cudaDevAttrHostRegisterReadOnlySupported:
     case cudaDevAttrSparseCudaArraySupported:
     case cudaDevAttrTimelineSemaphoreInteropSupported:
-    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrMemoryPoolSupportedHandleTypes:
     case cudaDevAttrGPUDirectRDMASupported:
     case cudaDevAttrClusterLaunch:
     case cudaDevAttrDeferredMappingCudaArraySupported:
-    case cudaDevAttrIpcEventSupport:
     case cudaDevAttrMaxPersistingL2CacheSize:
     case cudaDevAttrMaxAccessPolicyWindowSize:
     case cudaDevAttrMpsEnabled:

@@ -10,6 +10,11 @@ int refuse(const char* function) {
   return current_thread.last_error = cudaErrorNotSupported;
 }
 
+int refuse_driver(const char* function) {
+  report("%s is not supported (docs/simulator.md lists what is)", function);
+  return cudaErrorNotSupported;
+}
+
 // Returns a struct, so it cannot stand in refused.inc.
 ANVIL_EXPORT cudaChannelFormatDesc
 cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {

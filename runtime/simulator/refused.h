@@ -7,4 +7,7 @@ namespace anvil::simulator {
 // cudaErrorNotSupported, as the thread's last error too.
 int refuse(const char* function);
 
+// The same for the driver API, which has no last error.
+int refuse_driver(const char* function);
+
 }  // namespace anvil::simulator

@@ -1,18 +1,20 @@
 #include "runtime/simulator/stream.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/event.h"
 #include "runtime/simulator/process.h"
 #include "runtime/simulator/report.h"
+#include "runtime/simulator/shared_event.h"
 
 namespace anvil::simulator {
 
 Stream* resolve(cudaStream_t handle, const Thread& thread) {
   if (handle == nullptr || handle == cudaStreamLegacy) {
-    return &device(thread.device).legacy;
+    return &use_device(thread.device).legacy;
   }
   if (handle == cudaStreamPerThread) {
     report("cudaStreamPerThread is not supported (docs/simulator.md)");
@@ -46,7 +48,7 @@ cudaError_t create_stream(cudaStream_t* handle,
         if (handle == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
           return cudaErrorInvalidValue;
         }
-        Device& own = device(thread.device);
+        Device& own = use_device(thread.device);
         if (const cudaError_t failed = failure(own)) {
           return failed;
         }
@@ -146,8 +148,8 @@ ANVIL_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
                                              cudaEvent_t event_handle,
                                              unsigned flags) {
   return with_stream(handle, [&](Stream& stream, Thread&) {
-    Event* event = reinterpret_cast<Event*>(event_handle);
-    if (event == nullptr || event->magic != kEventMagic) {
+    Event* event = resolve(event_handle);
+    if (event == nullptr) {
       return cudaErrorInvalidResourceHandle;
     }
     if ((flags & ~unsigned{cudaEventWaitExternal}) != 0) {
@@ -155,6 +157,10 @@ ANVIL_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
     }
     if (const cudaError_t failed = failure(*stream.device)) {
       return failed;
+    }
+    if (event->shared != nullptr) {
+      event->shared->wait(stream);
+      return cudaSuccess;
     }
     Submission work(stream, Work::kWait);
     // The record that counts is the latest one at the time of this call.
@@ -183,6 +189,46 @@ ANVIL_EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t handle,
     work.commit();
     return cudaSuccess;
   });
+}
+
+namespace {
+
+struct Callback {
+  cudaStreamCallback_t function;
+  cudaStream_t stream;
+  void* data;
+};
+
+void call_back(void* data) {
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
+  callback->function(callback->stream, cudaSuccess, callback->data);
+}
+
+}  // namespace
+
+// Runs as a host function does; the status is that of a healthy device, as
+// nothing is called back after a failure.
+ANVIL_EXPORT cudaError_t cudaStreamAddCallback(cudaStream_t handle,
+                                               cudaStreamCallback_t function,
+                                               void* data,
+                                               unsigned flags) {
+  if (function == nullptr || flags != 0) {
+    return current_thread.last_error = cudaErrorInvalidValue;
+  }
+  auto callback = std::make_unique<Callback>(function, handle, data);
+  const cudaError_t code = cudaLaunchHostFunc(handle, call_back, callback.get());
+  if (code == cudaSuccess) {
+    callback.release();
+  }
+  return code;
+}
+
+// There is no profiler to start.
+ANVIL_EXPORT cudaError_t cudaProfilerStart() {
+  return api([](Thread&) { return cudaSuccess; });
+}
+ANVIL_EXPORT cudaError_t cudaProfilerStop() {
+  return api([](Thread&) { return cudaSuccess; });
 }
 
 ANVIL_EXPORT int anvilSimulatorInsideStream() { return current_thread.inside_stream; }

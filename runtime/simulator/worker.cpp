@@ -86,6 +86,9 @@ void execute(Node& node, Device& device) {
     case Work::kFill:
       execute_fill(node.fill);
       break;
+    case Work::kFree:
+      execute_free(node.free);
+      break;
     case Work::kHostFunction:
       node.host.function(node.host.data);
       break;

@@ -65,13 +65,14 @@ TEST(SimulatorExports, WhatItDoesNotHaveIsRefusedByName) {
   setenv("ANVIL_DRIVER", "simulator", 1);
   expect_in_new_process(
       [&] {
-        const auto call = reinterpret_cast<cudaError_t (*)(void**, size_t, unsigned)>(
-            dlsym(simulator(), "cudaMallocManaged"));
+        const auto call = reinterpret_cast<cudaError_t (*)(void**, size_t*, size_t, size_t)>(
+            dlsym(simulator(), "cudaMallocPitch"));
         void* pointer = nullptr;
-        EXPECT_CUDA(cudaErrorNotSupported, call(&pointer, 16, 1));
+        size_t pitch = 0;
+        EXPECT_CUDA(cudaErrorNotSupported, call(&pointer, &pitch, 16, 1));
         EXPECT_CUDA(cudaErrorNotSupported, cuda().cudaGetLastError());
       },
-      "anvil simulator: cudaMallocManaged is not supported");
+      "anvil simulator: cudaMallocPitch is not supported");
 }
 
 // Also where it was built with the headers of CUDA 13.0, which lack them.

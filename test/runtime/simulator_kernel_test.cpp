@@ -156,7 +156,7 @@ TEST_F(SimulatorKernel, ALibraryOfNvccRegistersAndItsKernelsAreRefusedByName) {
       [&] {
         static int image;
         static char host_function;
-        static char name[] = "_Z6scalePff";
+        static char name[] = "_Z5scalePff";
         void** handle = cuda().__cudaRegisterFatBinary(&image);
         cuda().__cudaRegisterFunction(handle, &host_function, name, name, -1, nullptr, nullptr,
                                       nullptr, nullptr, nullptr);
@@ -177,7 +177,7 @@ TEST_F(SimulatorKernel, ALibraryOfNvccRegistersAndItsKernelsAreRefusedByName) {
         EXPECT_SUCCESS(cuda().cudaDeviceSynchronize());
         cuda().__cudaUnregisterFatBinary(handle);
       },
-      "kernel '_Z6scalePff' has only device code");
+      "kernel 'scale\\(float\\*, float\\)' has only device code");
 }
 
 TEST_F(SimulatorKernel, PopWithoutPushIsAnError) {
