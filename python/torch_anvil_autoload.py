@@ -28,6 +28,9 @@ def _stock_device_files() -> list[str]:
     """Device files of the accelerator that the installed torch was built for; looking at them initialises nothing."""
     import torch
 
+    stock = sys.modules.get("torch_anvil_stock")
+    if stock is not None and stock.active():
+        return ["libcudart.so.13 of the simulator"]
     if torch.version.cuda is not None:
         if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
             return []

@@ -6,8 +6,9 @@ foreach(entry ${entries})
   file(CREATE_LINK ${SOURCE}/torch_anvil/${entry} ${DESTINATION}/torch_anvil/${entry} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${LIBRARIES} ${DESTINATION}/torch_anvil/lib SYMBOLIC)
-file(CREATE_LINK
-  ${SOURCE}/torch_anvil_autoload.py ${DESTINATION}/torch_anvil_autoload.py SYMBOLIC)
+foreach(module torch_anvil_autoload.py torch_anvil_stock.py)
+  file(CREATE_LINK ${SOURCE}/${module} ${DESTINATION}/${module} SYMBOLIC)
+endforeach()
 
 # Links whose source was removed or renamed.
 file(GLOB linked ${DESTINATION}/torch_anvil/*)

@@ -12,13 +12,22 @@ import sys
 __all__ = ["__version__"]
 
 
+def _started_with(module: str) -> bool:
+    arguments = sys.orig_argv
+    return any(pair == ("-m", module) for pair in zip(arguments, arguments[1:]))
+
+
 def _diagnosing() -> bool:
     """True in ``python -m torch_anvil``, which must get past a package that cannot be loaded."""
-    arguments = sys.orig_argv
-    return any(pair == ("-m", "torch_anvil") for pair in zip(arguments, arguments[1:]))
+    return _started_with("torch_anvil")
 
 
-if not _diagnosing():
+def _preparing_stock() -> bool:
+    """True in ``python -m torch_anvil.stock`` until the program begins, which has stock torch alone."""
+    return _started_with("torch_anvil.stock") and "torch_anvil_stock" not in sys.modules
+
+
+if not _diagnosing() and not _preparing_stock():
     import torch  # noqa: F401  (first: its autoload may import this package, which then is here already)
 
     from ._activate import activate as _activate
