@@ -12,7 +12,9 @@
 // Not thread-safe, as cuBLAS's handle is not: it belongs to one thread at a time.
 struct cublasContext {
   static constexpr uint64_t kAlive = 0x616e76696c626c73;
-  uint64_t alive = kAlive;  // what tells a handle of ours from any other pointer
+  // What tells a handle of ours from any other pointer. First, as in a handle of
+  // cuBLASLt.
+  uint64_t alive = kAlive;
   int device = 0;
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;

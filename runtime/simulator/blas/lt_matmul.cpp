@@ -17,8 +17,10 @@ struct cublasLtContext {
 namespace anvil::simulator::blas {
 namespace {
 
+// A cublasHandle_t may stand in place of a cublasLtHandle_t.
 bool is_valid(const cublasLtContext* handle) {
-  return handle != nullptr && handle->alive == cublasLtContext::kAlive;
+  return handle != nullptr && (handle->alive == cublasLtContext::kAlive ||
+                               blas::is_valid(reinterpret_cast<const cublasContext*>(handle)));
 }
 
 bool is_aligned(const void* pointer, uintptr_t bytes) {
@@ -100,7 +102,7 @@ ANVIL_BLAS_EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 
 ANVIL_BLAS_EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   ANVIL_BLAS_CALL;
-  if (!is_valid(handle)) {
+  if (handle == nullptr || handle->alive != cublasLtContext::kAlive) {
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
   handle->alive = 0;

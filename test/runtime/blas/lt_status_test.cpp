@@ -159,6 +159,22 @@ TEST_F(LtStatus, memory_must_be_aligned_as_the_search_was_told) {
   EXPECT_BLAS(CUBLAS_STATUS_NOT_SUPPORTED, problem.search(&found));
 }
 
+// "Any valid cublasHandle_t can be used in place of cublasLtHandle_t."
+TEST_F(LtStatus, a_handle_of_cublas_will_do_and_no_handle_will_not) {
+  const auto run = [&](void* handle) {
+    return cublasLtMatmul(static_cast<cublasLtHandle_t>(handle), problem.operation().get(),
+                          problem.alpha, problem.a_data, make(problem.a).get(), problem.b_data,
+                          make(problem.b).get(), problem.beta, problem.c_data,
+                          make(problem.c).get(), problem.d_data, make(problem.d).get(), nullptr,
+                          nullptr, 0, nullptr);
+  };
+  Handle handle;
+  EXPECT_BLAS(CUBLAS_STATUS_SUCCESS, run(static_cast<cublasHandle_t>(handle)));
+  EXPECT_BLAS(CUBLAS_STATUS_NOT_INITIALIZED, run(nullptr));
+  char other_library[64] = {};
+  EXPECT_BLAS(CUBLAS_STATUS_NOT_INITIALIZED, run(other_library));
+}
+
 TEST_F(LtStatus, an_algorithm_that_nobody_initialised_is_invalid) {
   const cublasLtMatmulAlgo_t algorithm{};
   EXPECT_BLAS(CUBLAS_STATUS_INVALID_VALUE, problem.run(&algorithm));
