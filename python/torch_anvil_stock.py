@@ -18,13 +18,17 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["activate", "active", "kernel_counts"]
+__all__ = ["activate", "active", "kernel_counts", "library_calls"]
 
 # The first has the simulator, and the others need it.
 _LIBRARIES = ("libanvil_stock_cudart.so", "libanvil_stock_cuda.so", "libanvil_stock_nvml.so")
+# cuBLAS and cuBLASLt, in front of NVIDIA's, which are loaded too and not called. Beside the folder of the others, because
+# Anvil itself uses it; builds that found no cublasLt.h lack it.
+_BLAS = "libanvil_simulator_blas.so"
 _KERNELS = "ANVIL_SIMULATOR_KERNELS"
 
 _loaded: list[ctypes.CDLL] = []
+_loaded_blas: list[ctypes.CDLL] = []
 
 
 def active() -> bool:
@@ -43,20 +47,31 @@ def activate() -> None:
     folder = _library_folder()
     for name in _LIBRARIES:
         _loaded.append(ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL))
+    blas = os.path.join(os.path.dirname(folder), _BLAS)
+    if os.path.exists(blas):
+        _loaded_blas.append(ctypes.CDLL(blas, mode=ctypes.RTLD_GLOBAL))
     _follow_multiprocessing()
 
 
 def kernel_counts() -> dict[str, int]:
     """How often each kernel was launched while ``--kernels=count``, by its C++ name."""
+    return _counts(_loaded[0].anvilSimulatorForEachCountedKernel) if active() else {}
+
+
+def library_calls() -> dict[str, int]:
+    """How often each function of cuBLAS and cuBLASLt was called, by its name in the library (``cublasSgemm_v2``)."""
+    return _counts(_loaded_blas[0].anvilBlasForEachCall) if _loaded_blas else {}
+
+
+def _counts(for_each: Callable[..., None]) -> dict[str, int]:
     counts: dict[str, int] = {}
 
     @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p)
-    def visit(name: bytes, launches: int, data: Any) -> None:
+    def visit(name: bytes, times: int, data: Any) -> None:
         key = name.decode()
-        counts[key] = counts.get(key, 0) + launches
+        counts[key] = counts.get(key, 0) + times
 
-    if active():
-        _loaded[0].anvilSimulatorForEachCountedKernel(visit, None)
+    for_each(visit, None)
     return counts
 
 

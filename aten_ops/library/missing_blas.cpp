@@ -1,4 +1,4 @@
-// In place of cuda_blas.cpp in builds that found no cuBLASLt headers.
+// In place of cublaslt_blas.cpp in builds that found no cuBLASLt headers.
 #include <c10/util/Exception.h>
 
 #include "aten_ops/library/blas.h"

@@ -1,5 +1,5 @@
-// Matrix products on CUDA: cuBLASLt (cuBLAS documentation, chapter "Using the
-// cuBLASLt API").
+// Matrix products by cuBLASLt (cuBLAS documentation, chapter "Using the cuBLASLt
+// API"): on CUDA, and on the simulator's stand-in for it.
 #include <ATen/Context.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
