@@ -1,7 +1,5 @@
 // Pooling over images, plain and with the channels last.
-#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Pool.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -206,8 +204,6 @@ at::Tensor _adaptive_avg_pool2d(const at::Tensor& self, at::IntArrayRef output_s
 }
 
 at::Tensor _adaptive_avg_pool2d_backward(const at::Tensor& grad_output, const at::Tensor& self) {
-  // CUDA's kernel adds atomically; ours doesn't, but scripts ask for the alert.
-  at::globalContext().alertNotDeterministic("adaptive_avg_pool2d_backward_cuda");
   TORCH_CHECK(grad_output.dim() == 3 || grad_output.dim() == 4,
               "adaptive_avg_pool2d_backward(): Expected 3D or 4D tensor, but got ",
               grad_output.sizes());

@@ -1,5 +1,4 @@
 // Running sums, products and extrema.
-#include <ATen/Context.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ReduceOps.h>
@@ -88,10 +87,6 @@ void _cummin_helper(const at::Tensor& self, at::Tensor& values, at::Tensor& indi
 }
 
 void cumsum_kernel(const at::Tensor& out, const at::Tensor& self, int64_t dim) {
-  if (out.is_floating_point() || out.is_complex()) {
-    // CUDA's scan depends on timing; ours doesn't, but scripts ask for the alert.
-    at::globalContext().alertNotDeterministic("cumsum_cuda_kernel");
-  }
   scan(kernels::table().scan.cumsum, self, dim, out);
 }
 void cumprod_kernel(const at::Tensor& out, const at::Tensor& self, int64_t dim) {

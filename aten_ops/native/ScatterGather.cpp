@@ -88,23 +88,13 @@ void scatter_add(const at::Tensor& self,
   reduce(self, walk_along(self, dim, along, src), ScatterReduction::kAdd);
 }
 
-// See Note [Writing Nondeterministic Operations] upstream: CUDA raises the
-// alert in these two, ours too.
+// Sums are taken in order and extrema don't depend on it; products are left to
+// atomics. Note [Writing Nondeterministic Operations] upstream.
 void scatter_reduce(const at::Tensor& self,
                     const int64_t dim,
                     const at::Tensor& index,
                     const at::Tensor& src,
                     const ReductionType& reduction) {
-  at::globalContext().alertNotDeterministic("scatter_reduce_anvil_kernel");
-  const at::Tensor along = positions(index);
-  reduce(self, walk_along(self, dim, along, src), reduction_of(reduction));
-}
-
-void scatter_reduce_two(const at::Tensor& self,
-                        const int64_t dim,
-                        const at::Tensor& index,
-                        const at::Tensor& src,
-                        const ReductionType& reduction) {
   const ScatterReduction operation = reduction_of(reduction);
   if (operation == ScatterReduction::kMultiply) {
     at::globalContext().alertNotDeterministic("scatter_reduce_anvil_prod_kernel");
@@ -134,7 +124,7 @@ REGISTER_PRIVATEUSE1_DISPATCH(scatter_stub, &::anvil::native::scatter)
 REGISTER_PRIVATEUSE1_DISPATCH(scatter_fill_stub, &::anvil::native::scatter_fill)
 REGISTER_PRIVATEUSE1_DISPATCH(scatter_add_stub, &::anvil::native::scatter_add)
 REGISTER_PRIVATEUSE1_DISPATCH(scatter_reduce_stub, &::anvil::native::scatter_reduce)
-REGISTER_PRIVATEUSE1_DISPATCH(scatter_reduce_two_stub, &::anvil::native::scatter_reduce_two)
+REGISTER_PRIVATEUSE1_DISPATCH(scatter_reduce_two_stub, &::anvil::native::scatter_reduce)
 REGISTER_PRIVATEUSE1_DISPATCH(scatter_scalar_reduce_stub, &::anvil::native::scatter_scalar_reduce)
 
 }  // namespace at::native

@@ -5,6 +5,7 @@
 
 #include "aten_ops/KernelLibrary.h"
 #include "aten_ops/kernels/softmax.h"
+#include "aten_ops/native/ContiguousOutput.h"
 #include "aten_ops/native/Loops.h"
 #include "backend/Stream.h"
 #include "generated/normalization_native.h"
@@ -19,18 +20,6 @@ kernels::SoftmaxShape softmax_shape(const at::Tensor& self, int64_t dim) {
     (d < wrapped ? shape.outer : d == wrapped ? shape.dim : shape.inner) *= self.size(d);
   }
   return shape;
-}
-
-// Calls f(a contiguous tensor), which is `out` where that is contiguous.
-template <class F>
-void with_contiguous_output(const at::Tensor& out, F f) {
-  if (out.is_contiguous()) {
-    f(out);
-    return;
-  }
-  const at::Tensor result = at::empty(out.sizes(), out.options());
-  f(result);
-  out.copy_(result);
 }
 
 using Forward = decltype(kernels::SoftmaxKernels::softmax);
