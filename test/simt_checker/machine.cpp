@@ -42,17 +42,17 @@ void Machine::shuffle_order(Range& range) {
 void Machine::run(const Launch& launch) {
   launch_ = launch;
   if (launch.threads <= 0 || launch.threads > 1024 || launch.threads % 32 != 0) {
-    add_report(Fault::kLaunch, launch.name,
-               std::to_string(launch.threads) +
-                   " threads in a block; allowed are multiples of 32 up to 1024",
-               nullptr, nullptr);
+    add_report(Fault::kLaunch, launch.name, nullptr, nullptr, [&] {
+      return std::to_string(launch.threads) +
+             " threads in a block; allowed are multiples of 32 up to 1024";
+    });
     return;
   }
   if (launch.shared_bytes > SharedMemory::kMostBytes) {
-    add_report(Fault::kLaunch, launch.name,
-               std::to_string(launch.shared_bytes) + " bytes of shared memory; a block has " +
-                   std::to_string(SharedMemory::kMostBytes),
-               nullptr, nullptr);
+    add_report(Fault::kLaunch, launch.name, nullptr, nullptr, [&] {
+      return std::to_string(launch.shared_bytes) + " bytes of shared memory; a block has " +
+             std::to_string(SharedMemory::kMostBytes);
+    });
     return;
   }
   while (all_threads_.size() < static_cast<size_t>(launch.threads)) {
@@ -199,8 +199,8 @@ void Machine::report_divergence() {
     text += separator + describe_threads(threads) + " " + what;
     separator = ", ";
   }
-  add_report(in_shuffle ? Fault::kDivergentShuffle : Fault::kDivergentBarrier, launch_.name, text,
-             nullptr, nullptr);
+  add_report(in_shuffle ? Fault::kDivergentShuffle : Fault::kDivergentBarrier, launch_.name,
+             nullptr, nullptr, [&] { return text; });
 }
 
 void Machine::stop() {
@@ -210,7 +210,7 @@ void Machine::stop() {
 }
 
 void Machine::fail(Fault fault, const std::string& what, const void* pc) {
-  add_report(fault, launch_.name, what, pc, nullptr);
+  add_report(fault, launch_.name, pc, nullptr, [&] { return what; });
   stop();
 }
 
@@ -310,11 +310,12 @@ void Machine::access(
     Conflict conflict;
     if (record(cells[i], access, is_write, *block_, &conflict)) {
       const Access& other = conflict.other;
-      add_report(other.block == access.block ? Fault::kRace : Fault::kBlockRace, launch_.name,
-                 std::string(place) + ": " + describe(accessor) + " and " +
-                     describe({other.block, other.thread, conflict.other_is_write, other.is_atomic,
-                               other.pc}),
-                 pc, other.pc);
+      add_report(other.block == access.block ? Fault::kRace : Fault::kBlockRace, launch_.name, pc,
+                 other.pc, [&] {
+                   return std::string(place) + ": " + describe(accessor) + " and " +
+                          describe({other.block, other.thread, conflict.other_is_write,
+                                    other.is_atomic, other.pc});
+                 });
       return;
     }
   }

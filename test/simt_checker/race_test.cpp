@@ -1,4 +1,5 @@
 #include <numeric>
+#include <string>
 
 #include "test/simt_checker/buffer.h"
 #include "test/simt_checker/faults.h"
@@ -43,6 +44,17 @@ TEST_F(RaceTest, AReportNamesTheKernelTheThreadsAndTheLines) {
   shift_in_place(data.data(), 40);
   expect_fault(Fault::kRace, {"shift_in_place", "data", "write by thread", "read by thread",
                               "of block 0", "planted_kernels.cpp:"});
+}
+
+// A kernel without its barrier races at every element.
+TEST_F(RaceTest, AFaultThatComesAgainAtTheSamePlacesIsDescribedOnce) {
+  int described = 0;
+  for (int i = 0; i < 3; ++i) {
+    add_report(Fault::kRace, "kernel", &described, nullptr,
+               [&] { return "description " + std::to_string(++described); });
+  }
+  expect_fault(Fault::kRace, {"kernel", "description 1"});
+  EXPECT_EQ(described, 1);
 }
 
 TEST_F(RaceTest, OneThreadMayReadWhatItWrote) {

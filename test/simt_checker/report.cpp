@@ -76,12 +76,12 @@ const char* fault_name(Fault fault) {
 
 void add_report(Fault fault,
                 const char* kernel,
-                const std::string& what,
                 const void* first_pc,
-                const void* second_pc) {
+                const void* second_pc,
+                const std::function<std::string()>& what) {
   if (seen.emplace(fault, kernel, first_pc, second_pc).second) {
     reports.push_back(
-        {fault, kernel, std::string(fault_name(fault)) + " in kernel " + kernel + ": " + what});
+        {fault, kernel, std::string(fault_name(fault)) + " in kernel " + kernel + ": " + what()});
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,13 @@ struct Accessor {
   const void* pc;  // the return address of the access
 };
 
-// Adds a report; the same fault of a kernel at the same places counts once.
+// Adds a report; the same fault of a kernel at the same places counts once, and
+// only then `what` is called: finding the lines of code takes long.
 void add_report(Fault fault,
                 const char* kernel,
-                const std::string& what,
                 const void* first_pc,
-                const void* second_pc);
+                const void* second_pc,
+                const std::function<std::string()>& what);
 
 // All reports since the last call, in the order in which they were found.
 std::vector<Report> take_reports();
