@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/foreach_functions.h"
 
 namespace anvil::kernels {
@@ -42,7 +43,8 @@ struct AmpUnscale {
 };
 
 void amp_unscale(const AmpUnscaleProblem& problem, cudaStream_t stream) {
-  dispatch_floating(problem.dtype, "amp_unscale", [&]<class T>() {
+  dispatch(FloatingTypes{}, problem.dtype, "amp_unscale", [&](auto tag) {
+    using T = typename decltype(tag)::type;
     for_each_launch<1, compute_t<T>>(problem.lists, [&](const auto& lists, int64_t blocks) {
       launch<AmpUnscale<T>>("amp_unscale", {.blocks = blocks, .threads = 512}, stream,
                             {lists, problem.inverse_scale, problem.found_inf});

@@ -141,38 +141,27 @@ struct AveragePoolBackwardBody {
 
 namespace {
 
-template <class Windows>
-void forward(const char* name,
-             const void* input,
-             void* output,
-             ScalarType dtype,
-             const Windows& windows,
-             cudaStream_t stream) {
+// Runs Body<T, Windows> for each of the `numel` elements that it writes.
+template <template <class, class> class Body, class Windows>
+void launch_average(const char* name,
+                    const void* from,
+                    void* to,
+                    ScalarType dtype,
+                    const Windows& windows,
+                    int64_t numel,
+                    cudaStream_t stream) {
   dispatch(FloatingTypes{}, dtype, name, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const PoolShape& shape = windows.shape;
-    const AveragePoolBody<T, Windows> body{static_cast<const T*>(input), static_cast<T*>(output),
-                                           windows};
-    for_each_pool_element(
-        name, body, shape.batch * shape.channels * shape.out_height * shape.out_width, stream);
+    const Body<T, Windows> body{static_cast<const T*>(from), static_cast<T*>(to), windows};
+    for_each_pool_element(name, body, numel, stream);
   });
 }
 
-template <class Windows>
-void backward(const char* name,
-              const void* grad_output,
-              void* grad_input,
-              ScalarType dtype,
-              const Windows& windows,
-              cudaStream_t stream) {
-  dispatch(FloatingTypes{}, dtype, name, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const PoolShape& shape = windows.shape;
-    const AveragePoolBackwardBody<T, Windows> body{static_cast<const T*>(grad_output),
-                                                   static_cast<T*>(grad_input), windows};
-    for_each_pool_element(name, body,
-                          shape.batch * shape.channels * shape.in_height * shape.in_width, stream);
-  });
+int64_t inputs(const PoolShape& shape) {
+  return shape.batch * shape.channels * shape.in_height * shape.in_width;
+}
+int64_t outputs(const PoolShape& shape) {
+  return shape.batch * shape.channels * shape.out_height * shape.out_width;
 }
 
 }  // namespace
@@ -183,7 +172,8 @@ void average_pool(const void* input,
                   const PoolShape& shape,
                   const AveragePool& pool,
                   cudaStream_t stream) {
-  forward("avg_pool2d", input, output, dtype, FixedWindows{shape, pool}, stream);
+  launch_average<AveragePoolBody>("avg_pool2d", input, output, dtype, FixedWindows{shape, pool},
+                                  outputs(shape), stream);
 }
 
 void average_pool_backward(const void* grad_output,
@@ -192,8 +182,8 @@ void average_pool_backward(const void* grad_output,
                            const PoolShape& shape,
                            const AveragePool& pool,
                            cudaStream_t stream) {
-  backward("avg_pool2d_backward", grad_output, grad_input, dtype, FixedWindows{shape, pool},
-           stream);
+  launch_average<AveragePoolBackwardBody>("avg_pool2d_backward", grad_output, grad_input, dtype,
+                                          FixedWindows{shape, pool}, inputs(shape), stream);
 }
 
 void adaptive_average_pool(const void* input,
@@ -201,7 +191,8 @@ void adaptive_average_pool(const void* input,
                            ScalarType dtype,
                            const PoolShape& shape,
                            cudaStream_t stream) {
-  forward("adaptive_avg_pool2d", input, output, dtype, AdaptiveWindows{shape}, stream);
+  launch_average<AveragePoolBody>("adaptive_avg_pool2d", input, output, dtype,
+                                  AdaptiveWindows{shape}, outputs(shape), stream);
 }
 
 void adaptive_average_pool_backward(const void* grad_output,
@@ -209,8 +200,8 @@ void adaptive_average_pool_backward(const void* grad_output,
                                     ScalarType dtype,
                                     const PoolShape& shape,
                                     cudaStream_t stream) {
-  backward("adaptive_avg_pool2d_backward", grad_output, grad_input, dtype, AdaptiveWindows{shape},
-           stream);
+  launch_average<AveragePoolBackwardBody>("adaptive_avg_pool2d_backward", grad_output, grad_input,
+                                          dtype, AdaptiveWindows{shape}, inputs(shape), stream);
 }
 
 }  // namespace anvil::kernels

@@ -1,11 +1,10 @@
 // Batch norm: statistics to scale and shift, and the normalisation itself.
 #include <cmath>
 
-#include "aten_ops/kernels/accumulate.h"
 #include "aten_ops/kernels/batch_norm_kernels.h"
-#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/team.h"
+#include "aten_ops/kernels/weight_dtype.h"
 
 namespace anvil::kernels {
 
@@ -88,25 +87,8 @@ struct StatisticsFromRunning {
   }
 };
 
-namespace {
-
-// f(tag of the input's type, tag of the weight's type)
-template <class F>
-void dispatch_batch_norm(ScalarType input, ScalarType weight, F f) {
-  dispatch(FloatingTypes{}, input, "batch_norm", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (is_reduced_v<T> && weight == ScalarType::Float) {
-      f(tag, TypeTag<float>{});
-    } else {
-      f(tag, tag);
-    }
-  });
-}
-
-}  // namespace
-
 void batch_norm_normalize(const BatchNorm& n, cudaStream_t stream) {
-  dispatch_batch_norm(n.input_dtype, n.weight_dtype, [&](auto tag, auto weight_tag) {
+  dispatch_with_weight(n.input_dtype, n.weight_dtype, "batch_norm", [&](auto tag, auto weight_tag) {
     using T = typename decltype(tag)::type;
     using W = typename decltype(weight_tag)::type;
     using Acc = Accumulate<T>;
@@ -119,7 +101,7 @@ void batch_norm_normalize(const BatchNorm& n, cudaStream_t stream) {
 }
 
 void batch_norm_finish_statistics(const BatchNormStatistics& s, cudaStream_t stream) {
-  dispatch_batch_norm(s.input_dtype, s.weight_dtype, [&](auto tag, auto weight_tag) {
+  dispatch_with_weight(s.input_dtype, s.weight_dtype, "batch_norm", [&](auto tag, auto weight_tag) {
     using Acc = Accumulate<typename decltype(tag)::type>;
     using W = typename decltype(weight_tag)::type;
     const double bessel = static_cast<double>(s.count) / static_cast<double>(s.count - 1);
@@ -132,7 +114,7 @@ void batch_norm_finish_statistics(const BatchNormStatistics& s, cudaStream_t str
 }
 
 void batch_norm_statistics_from_running(const BatchNormStatistics& s, cudaStream_t stream) {
-  dispatch_batch_norm(s.input_dtype, s.weight_dtype, [&](auto tag, auto weight_tag) {
+  dispatch_with_weight(s.input_dtype, s.weight_dtype, "batch_norm", [&](auto tag, auto weight_tag) {
     using Acc = Accumulate<typename decltype(tag)::type>;
     using W = typename decltype(weight_tag)::type;
     launch<StatisticsFromRunning<Acc, W>>(

@@ -5,12 +5,11 @@
 // and, where the statistics are constants, grad_input = g * invstd * weight.
 #include <algorithm>
 
-#include "aten_ops/kernels/accumulate.h"
 #include "aten_ops/kernels/batch_norm_kernels.h"
 #include "aten_ops/kernels/combine.h"
-#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/team.h"
+#include "aten_ops/kernels/weight_dtype.h"
 #include "aten_ops/kernels/zero_fill.h"
 
 namespace anvil::kernels {
@@ -248,14 +247,11 @@ size_t batch_norm_backward_scratch_bytes(const BatchNormShape& shape) {
 }
 
 void batch_norm_backward(const BatchNormBackward& n, cudaStream_t stream) {
-  dispatch(FloatingTypes{}, n.input_dtype, "batch_norm_backward", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (is_reduced_v<T> && n.weight_dtype == ScalarType::Float) {
-      launch_backward<T, float>(n, stream);
-    } else {
-      launch_backward<T, T>(n, stream);
-    }
-  });
+  dispatch_with_weight(
+      n.input_dtype, n.weight_dtype, "batch_norm_backward", [&](auto tag, auto weight_tag) {
+        launch_backward<typename decltype(tag)::type, typename decltype(weight_tag)::type>(n,
+                                                                                           stream);
+      });
 }
 
 }  // namespace anvil::kernels

@@ -1,5 +1,6 @@
 #include "aten_ops/kernels/foreach.h"
 
+#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/foreach_functions.h"
 #include "aten_ops/kernels/math.h"
 
@@ -79,7 +80,8 @@ struct Foreach {
 
 template <class Op>
 void foreach_with(const char* name, const ForeachProblem& problem, cudaStream_t stream) {
-  dispatch_floating(problem.dtype, name, [&]<class T>() {
+  dispatch(FloatingTypes{}, problem.dtype, name, [&](auto tag) {
+    using T = typename decltype(tag)::type;
     for_each_launch<Op::kInputs + 1, compute_t<T>>(
         problem.lists, [&](const auto& lists, int64_t blocks) {
           launch<Foreach<Op, T>>(name, {.blocks = blocks, .threads = 512}, stream,

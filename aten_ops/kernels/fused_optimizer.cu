@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/foreach_functions.h"
 
 namespace anvil::kernels {
@@ -113,7 +114,8 @@ void launch_adam(const FusedAdamProblem& p, cudaStream_t stream) {
 }
 
 void fused_adam(const FusedAdamProblem& problem, cudaStream_t stream) {
-  dispatch_floating(problem.dtype, "fused_adam", [&]<class T>() {
+  dispatch(FloatingTypes{}, problem.dtype, "fused_adam", [&](auto tag) {
+    using T = typename decltype(tag)::type;
     problem.amsgrad ? launch_adam<T, true>(problem, stream)
                     : launch_adam<T, false>(problem, stream);
   });
@@ -130,7 +132,8 @@ void launch_sgd(const FusedSgdProblem& p, cudaStream_t stream) {
 }
 
 void fused_sgd(const FusedSgdProblem& problem, cudaStream_t stream) {
-  dispatch_floating(problem.dtype, "fused_sgd", [&]<class T>() {
+  dispatch(FloatingTypes{}, problem.dtype, "fused_sgd", [&](auto tag) {
+    using T = typename decltype(tag)::type;
     problem.lists.nlists == 3 ? launch_sgd<T, true>(problem, stream)
                               : launch_sgd<T, false>(problem, stream);
   });

@@ -1,12 +1,12 @@
 // Layer norm, forward: a block per row.
 //   output = (input - mean) * rstd * weight + bias,  rstd = 1 / sqrt(variance + eps)
 #include "aten_ops/kernels/combine.h"
-#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/launch.h"
 #include "aten_ops/kernels/layer_norm_kernels.h"
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/softmax_kernels.h"
 #include "aten_ops/kernels/team.h"
+#include "aten_ops/kernels/weight_dtype.h"
 
 namespace anvil::kernels {
 
@@ -78,13 +78,8 @@ void launch_forward(const LayerNorm& n, cudaStream_t stream) {
 }  // namespace
 
 void layer_norm_forward(const LayerNorm& n, cudaStream_t stream) {
-  dispatch(FloatingTypes{}, n.dtype, "layer_norm", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (is_reduced_v<T> && n.weight_dtype == ScalarType::Float) {
-      launch_forward<T, float>(n, stream);
-    } else {
-      launch_forward<T, T>(n, stream);
-    }
+  dispatch_with_weight(n.dtype, n.weight_dtype, "layer_norm", [&](auto tag, auto weight_tag) {
+    launch_forward<typename decltype(tag)::type, typename decltype(weight_tag)::type>(n, stream);
   });
 }
 

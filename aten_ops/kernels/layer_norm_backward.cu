@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "aten_ops/kernels/combine.h"
-#include "aten_ops/kernels/dispatch.h"
 #include "aten_ops/kernels/launch.h"
 #include "aten_ops/kernels/layer_norm_kernels.h"
 #include "aten_ops/kernels/pointer.h"
 #include "aten_ops/kernels/softmax_kernels.h"
 #include "aten_ops/kernels/team.h"
+#include "aten_ops/kernels/weight_dtype.h"
 #include "aten_ops/kernels/zero_fill.h"
 
 namespace anvil::kernels {
@@ -199,14 +199,11 @@ size_t layer_norm_backward_scratch_bytes(int64_t rows, int64_t columns) {
 }
 
 void layer_norm_backward(const LayerNormBackward& n, cudaStream_t stream) {
-  dispatch(FloatingTypes{}, n.dtype, "layer_norm_backward", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (is_reduced_v<T> && n.weight_dtype == ScalarType::Float) {
-      launch_backward<T, float>(n, stream);
-    } else {
-      launch_backward<T, T>(n, stream);
-    }
-  });
+  dispatch_with_weight(
+      n.dtype, n.weight_dtype, "layer_norm_backward", [&](auto tag, auto weight_tag) {
+        launch_backward<typename decltype(tag)::type, typename decltype(weight_tag)::type>(n,
+                                                                                           stream);
+      });
 }
 
 }  // namespace anvil::kernels

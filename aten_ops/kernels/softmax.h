@@ -20,35 +20,27 @@ struct SoftmaxShape {
 // All enqueue on `stream` and return at once. Half and bfloat16 are computed in
 // float.
 struct SoftmaxKernels {
+  using Forward = void(const void* input,
+                       ScalarType input_dtype,
+                       void* output,
+                       ScalarType output_dtype,
+                       SoftmaxShape,
+                       cudaStream_t);
+  using Backward = void(const void* grad_output,
+                        const void* output,
+                        ScalarType dtype,
+                        void* grad_input,
+                        ScalarType input_dtype,
+                        SoftmaxShape,
+                        cudaStream_t);
+
   // output = softmax(input). Dtypes are equal, or half or bfloat16 to float.
-  void (&softmax)(const void* input,
-                  ScalarType input_dtype,
-                  void* output,
-                  ScalarType output_dtype,
-                  SoftmaxShape,
-                  cudaStream_t);
-  void (&log_softmax)(const void* input,
-                      ScalarType input_dtype,
-                      void* output,
-                      ScalarType output_dtype,
-                      SoftmaxShape,
-                      cudaStream_t);
+  Forward& softmax;
+  Forward& log_softmax;
   // grad_output and output have `dtype`; grad_input the same, or half or
   // bfloat16 where `dtype` is float.
-  void (&softmax_backward)(const void* grad_output,
-                           const void* output,
-                           ScalarType dtype,
-                           void* grad_input,
-                           ScalarType input_dtype,
-                           SoftmaxShape,
-                           cudaStream_t);
-  void (&log_softmax_backward)(const void* grad_output,
-                               const void* output,
-                               ScalarType dtype,
-                               void* grad_input,
-                               ScalarType input_dtype,
-                               SoftmaxShape,
-                               cudaStream_t);
+  Backward& softmax_backward;
+  Backward& log_softmax_backward;
 };
 
 extern const SoftmaxKernels softmax_kernels;

@@ -26,31 +26,9 @@ inline int row_threads(int64_t elements, int most = 256) {
   return threads;
 }
 
-void softmax(const void* input,
-             ScalarType input_dtype,
-             void* output,
-             ScalarType output_dtype,
-             SoftmaxShape,
-             cudaStream_t);
-void log_softmax(const void* input,
-                 ScalarType input_dtype,
-                 void* output,
-                 ScalarType output_dtype,
-                 SoftmaxShape,
-                 cudaStream_t);
-void softmax_backward(const void* grad_output,
-                      const void* output,
-                      ScalarType dtype,
-                      void* grad_input,
-                      ScalarType input_dtype,
-                      SoftmaxShape,
-                      cudaStream_t);
-void log_softmax_backward(const void* grad_output,
-                          const void* output,
-                          ScalarType dtype,
-                          void* grad_input,
-                          ScalarType input_dtype,
-                          SoftmaxShape,
-                          cudaStream_t);
+SoftmaxKernels::Forward softmax;
+SoftmaxKernels::Forward log_softmax;
+SoftmaxKernels::Backward softmax_backward;
+SoftmaxKernels::Backward log_softmax_backward;
 
 }  // namespace anvil::kernels

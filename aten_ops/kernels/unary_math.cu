@@ -1,20 +1,7 @@
 // Unary operators that are one function of math.h.
-#include "aten_ops/kernels/complex_math.h"
-#include "aten_ops/kernels/elementwise.h"
-#include "aten_ops/kernels/unary.h"
+#include "aten_ops/kernels/unary_math.h"
 
 namespace anvil::kernels::unary {
-
-#define ANVIL_UNARY_MATH(NAME, FUNCTOR, LIST)                \
-  struct FUNCTOR {                                           \
-    template <class T>                                       \
-    ANVIL_DEVICE T operator()(T x) const {                   \
-      return math::NAME(x);                                  \
-    }                                                        \
-  };                                                         \
-  void NAME(const Iterator& iterator, cudaStream_t stream) { \
-    elementwise<LIST>(#NAME, iterator, stream, FUNCTOR{});   \
-  }
 
 ANVIL_UNARY_MATH(erf, Erf, Floating)
 ANVIL_UNARY_MATH(erfc, Erfc, Floating)

@@ -24,28 +24,13 @@
 
 namespace anvil::library {
 
-// Complete or absent: loading throws on the first missing name.
-struct CublasLt {
-#define ANVIL_MEMBER(name) decltype(&::name) name;
-  ANVIL_FOR_EACH_CUBLASLT_FUNCTION(ANVIL_MEMBER)
-#undef ANVIL_MEMBER
-};
-
-inline const CublasLt& cublaslt() {
-  static const CublasLt table = [] {
-    const bool cuda = runtime::driver() == runtime::Driver::kCuda;
-    const char* file = cuda ? "libcublasLt.so.13" : "libanvil_simulator_blas.so";
-    void* library = cuda ? open_library(file, "nvidia-cublas")
-                         : open_library(path_beside(file).c_str(), "torch_anvil");
-    CublasLt result{};
-#define ANVIL_FIND(name) \
-  result.name = reinterpret_cast<decltype(result.name)>(find_symbol(library, file, #name));
-    ANVIL_FOR_EACH_CUBLASLT_FUNCTION(ANVIL_FIND)
-#undef ANVIL_FIND
-    return result;
-  }();
-  return table;
+inline Library open_cublaslt() {
+  return runtime::driver() == runtime::Driver::kCuda
+             ? open_library("libcublasLt.so.13", "nvidia-cublas")
+             : open_library(path_beside("libanvil_simulator_blas.so"), "torch_anvil");
 }
+
+ANVIL_LIBRARY_TABLE(CublasLt, cublaslt, ANVIL_FOR_EACH_CUBLASLT_FUNCTION, open_cublaslt())
 
 inline void check_cublas(cublasStatus_t status, const char* call) {
   TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS,

@@ -35,26 +35,10 @@
 
 namespace anvil::library {
 
-// Complete or absent: loading throws on the first missing name.
-struct Cudnn {
-#define ANVIL_MEMBER(name) decltype(&::name) name;
-  ANVIL_FOR_EACH_CUDNN_FUNCTION(ANVIL_MEMBER)
-#undef ANVIL_MEMBER
-};
-
-inline const Cudnn& cudnn() {
-  static const Cudnn table = [] {
-    constexpr const char* kName = "libcudnn.so.9";
-    void* library = open_library(kName, "nvidia-cudnn-cu13");
-    Cudnn result{};
-#define ANVIL_FIND(name) \
-  result.name = reinterpret_cast<decltype(result.name)>(find_symbol(library, kName, #name));
-    ANVIL_FOR_EACH_CUDNN_FUNCTION(ANVIL_FIND)
-#undef ANVIL_FIND
-    return result;
-  }();
-  return table;
-}
+ANVIL_LIBRARY_TABLE(Cudnn,
+                    cudnn,
+                    ANVIL_FOR_EACH_CUDNN_FUNCTION,
+                    open_library("libcudnn.so.9", "nvidia-cudnn-cu13"))
 
 inline void check_cudnn(cudnnStatus_t status, const char* call) {
   TORCH_CHECK(status == CUDNN_STATUS_SUCCESS, "cuDNN: ", cudnn().cudnnGetErrorString(status),

@@ -137,13 +137,4 @@ void launch_reduction(ReduceFunction& kernel,
   }
 }
 
-void sum_into(const at::Tensor& self,
-              at::OptionalIntArrayRef dims,
-              bool keepdim,
-              bool mean,
-              const at::Tensor& out) {
-  const auto& reduce = kernels::table().reduce;
-  launch_reduction(mean ? reduce.mean : reduce.sum, self, dims, keepdim, out);
-}
-
 }  // namespace anvil::native

@@ -41,11 +41,4 @@ void launch_reduction(ReduceFunction& kernel,
                       const at::Tensor& second = {},
                       ReduceOrder order = ReduceOrder::kAny);
 
-// As at::sum, into a given output: what the losses and norms use.
-void sum_into(const at::Tensor& self,
-              at::OptionalIntArrayRef dims,
-              bool keepdim,
-              bool mean,
-              const at::Tensor& out);
-
 }  // namespace anvil::native

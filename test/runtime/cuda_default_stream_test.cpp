@@ -11,89 +11,82 @@ namespace {
 
 class CudaDefaultStream : public CudaTest {
  protected:
-  // Enqueues copying `value` to `to`, both pinned.
-  static void write(int* to, const int* value, cudaStream_t stream) {
-    EXPECT_SUCCESS(cuda().cudaMemcpyAsync(scratch(), value, 4, cudaMemcpyHostToDevice, stream));
-    EXPECT_SUCCESS(cuda().cudaMemcpyAsync(to, scratch(), 4, cudaMemcpyDeviceToHost, stream));
+  void SetUp() override {
+    CudaTest::SetUp();
+    scratch();  // its allocation may synchronise
+    value_[0] = 7;
+    result_[0] = 0;
   }
+  // Enqueues two copies, after which written().
+  void write(cudaStream_t stream) {
+    EXPECT_SUCCESS(
+        cuda().cudaMemcpyAsync(scratch(), value_.get(), 4, cudaMemcpyHostToDevice, stream));
+    EXPECT_SUCCESS(
+        cuda().cudaMemcpyAsync(result_.get(), scratch(), 4, cudaMemcpyDeviceToHost, stream));
+  }
+  bool written() const { return result_[0] == 7; }
+
+ private:
   static int* scratch() {
     static DeviceArray<int>* array = new DeviceArray<int>(1);
     return array->get();
   }
+  PinnedArray<int> value_{1};
+  PinnedArray<int> result_{1};
 };
 
 TEST_F(CudaDefaultStream, WaitsForEarlierWorkOfBlockingStreams) {
-  scratch();
-  PinnedArray<int> value(1), result(1);
-  value[0] = 7;
-  result[0] = 0;
   TestStream blocking(cudaStreamDefault);
   Gate gate;
   gate.close(blocking);
-  write(result.get(), value.get(), nullptr);
+  write(nullptr);
   EXPECT_CUDA(cudaErrorNotReady, cuda().cudaStreamQuery(nullptr));
-  EXPECT_EQ(result[0], 0);
+  EXPECT_FALSE(written());
   gate.open();
   EXPECT_SUCCESS(cuda().cudaStreamSynchronize(nullptr));
-  EXPECT_EQ(result[0], 7);
+  EXPECT_TRUE(written());
 }
 
 TEST_F(CudaDefaultStream, BlockingStreamsWaitForItsEarlierWork) {
-  scratch();
-  PinnedArray<int> value(1), result(1);
-  value[0] = 7;
-  result[0] = 0;
   TestStream blocking(cudaStreamDefault);
   Gate gate;
   gate.close(nullptr);
-  write(result.get(), value.get(), blocking);
+  write(blocking);
   EXPECT_CUDA(cudaErrorNotReady, cuda().cudaStreamQuery(blocking));
-  EXPECT_EQ(result[0], 0);
+  EXPECT_FALSE(written());
   gate.open();
   EXPECT_SUCCESS(cuda().cudaStreamSynchronize(blocking));
-  EXPECT_EQ(result[0], 7);
+  EXPECT_TRUE(written());
 }
 
 // cudaStreamNonBlocking: no implicit synchronisation with stream 0.
 TEST_F(CudaDefaultStream, NonBlockingStreamsDoNotWaitForIt) {
-  scratch();
-  PinnedArray<int> value(1), result(1);
-  value[0] = 7;
-  result[0] = 0;
   TestStream stream(cudaStreamNonBlocking);
   Gate gate;
   gate.close(nullptr);
-  write(result.get(), value.get(), stream);
+  write(stream);
   EXPECT_SUCCESS(cuda().cudaStreamSynchronize(stream));
-  EXPECT_EQ(result[0], 7);
+  EXPECT_TRUE(written());
   EXPECT_CUDA(cudaErrorNotReady, cuda().cudaStreamQuery(nullptr));
 }
 
 TEST_F(CudaDefaultStream, DoesNotWaitForNonBlockingStreams) {
-  scratch();
-  PinnedArray<int> value(1), result(1);
-  value[0] = 7;
-  result[0] = 0;
   TestStream stream(cudaStreamNonBlocking);
   Gate gate;
   gate.close(stream);
-  write(result.get(), value.get(), nullptr);
+  write(nullptr);
   EXPECT_SUCCESS(cuda().cudaStreamSynchronize(nullptr));
-  EXPECT_EQ(result[0], 7);
+  EXPECT_TRUE(written());
 }
 
 // Blocking streams do not wait for each other.
 TEST_F(CudaDefaultStream, BlockingStreamsDoNotWaitForEachOther) {
-  scratch();
-  PinnedArray<int> value(1), result(1);
-  value[0] = 7;
-  result[0] = 0;
   TestStream held(cudaStreamDefault), other(cudaStreamDefault);
   Gate gate;
   gate.close(held);
-  write(result.get(), value.get(), other);
+  write(other);
   EXPECT_SUCCESS(cuda().cudaStreamSynchronize(other));
-  EXPECT_EQ(result[0], 7);
+  EXPECT_TRUE(written());
 }
 
 TEST_F(CudaDefaultStream, IsTheHandleNullAndTheHandleLegacy) {
