@@ -21,7 +21,7 @@ PRIVATE_HEADER = re.compile(
 PRIVATE_CPP = re.compile(r"\b(?:at::native|at::detail|c10::impl)::(\w+)\b(?!::|##)")
 PRIVATE_PYTHON = re.compile(r"\btorch\.((?:_C|_utils|_subclasses|testing\._internal)(?:\.\w+)+|_(?!_)\w+)")
 # Operators are public in the dispatcher, whatever the Python name.
-OPERATOR = re.compile(r"_(foreach|fused|amp)_\w+|_(softmax|neg_view|efficientzerotensor|assert_async)")
+OPERATOR = re.compile(r"_(foreach|fused|amp)_\w+|_(softmax|conj|neg_view|efficientzerotensor|assert_async)")
 
 
 def sources(*patterns: str) -> dict[Path, str]:
