@@ -52,16 +52,17 @@ void drain() noexcept {
   {
     const BlockingRegion region;
     const auto& cuda = runtime::table();
-    const c10::DeviceIndex before = current_device();
-    for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
-      if (has_primary_context(device)) {
-        runtime::ignore(cuda.cudaSetDevice(device));
-        runtime::ignore(cuda.cudaDeviceSynchronize());
-      }
-    }
-    runtime::ignore(cuda.cudaSetDevice(before));
     if (cuda.anvilSimulatorDrain != nullptr) {
       cuda.anvilSimulatorDrain();
+    } else {
+      const c10::DeviceIndex before = current_device();
+      for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+        if (has_primary_context(device)) {
+          runtime::ignore(cuda.cudaSetDevice(device));
+          runtime::ignore(cuda.cudaDeviceSynchronize());
+        }
+      }
+      runtime::ignore(cuda.cudaSetDevice(before));
     }
   }
   detail::lifecycle.compare_exchange_strong(expected, Lifecycle::kEnded);

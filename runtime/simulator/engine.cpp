@@ -2,12 +2,14 @@
 
 #include <time.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "runtime/simulator/engine_state.h"
 #include "runtime/simulator/event.h"
 #include "runtime/simulator/process.h"
+#include "runtime/simulator/report.h"
 #include "runtime/simulator/worker.h"
 
 namespace anvil::simulator {
@@ -157,8 +159,28 @@ void finish(Stream& stream) {
   settle(unsettled);
 }
 
+namespace {
+
+void wait_for_room(const Stream& stream, Lock& lock) {
+  const auto full = [&] { return stream.enqueued - stream.completed.load() >= kLongestQueue; };
+  if (!full() || current_thread.inside_stream) [[likely]] {
+    return;
+  }
+  ++engine->host_waiters;
+  while (full() && engine->hosting == 0 && !engine->finalised) {
+    engine->progress.wait(lock);
+  }
+  --engine->host_waiters;
+}
+
+}  // namespace
+
 Submission::Submission(Stream& stream, Work work, size_t payload_bytes)
-    : stream_(stream), lock_(engine_mutex), node_(engine->nodes.take(payload_bytes)) {
+    : stream_(stream), lock_(engine_mutex) {
+  if (work == Work::kLaunch || work == Work::kCopy || work == Work::kFill) {
+    wait_for_room(stream, lock_);
+  }
+  node_ = engine->nodes.take(payload_bytes);
   node_->work = work;
   if (work == Work::kCopy) {
     node_->copy.staging = nullptr;
@@ -311,9 +333,27 @@ void destroy_stream(Stream* stream) {
 }
 
 void drain() {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  const auto left = [] {
+    uint64_t count = 0;
+    for_each_stream(
+        nullptr, [&](const Stream& stream) { count += stream.enqueued - stream.completed.load(); });
+    return count;
+  };
   Lock lock(engine_mutex);
   engine->finalised = true;
-  wait_for_each(nullptr, lock, [](const Stream&) { return true; });
+  engine->progress.notify_all();
+  ++engine->host_waiters;
+  const bool ran = engine->progress.wait_for(lock, kPatience, [&] { return left() == 0; });
+  --engine->host_waiters;
+  if (!ran) {
+    engine->stopped = true;
+    engine->progress.notify_all();
+    report(
+        "the process ends with work in its streams: %llu kernels, copies or host functions "
+        "do not run; synchronize before the end if they matter",
+        static_cast<unsigned long long>(left()));
+  }
 }
 
 uint64_t now() {

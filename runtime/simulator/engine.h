@@ -22,7 +22,9 @@ void make_engine();
 // Guards streams, events and devices' queues.
 std::mutex& engine_lock();
 
-// A piece of work on its way into a stream. The lock is held from construction
+// A piece of work on its way into a stream. Kernels, copies and fills wait for
+// room in a full queue, unless a host function runs: it may wait for the caller,
+// or for the GIL that the caller holds. The lock is held from construction
 // to `commit` (or destruction, which drops the work): fill in the node at once.
 class Submission {
  public:
@@ -67,7 +69,11 @@ bool stopped();
 Stream* make_stream(Device& device, unsigned flags, int priority);
 void destroy_stream(Stream* stream);
 
-// anvilSimulatorDrain: runs what is queued, then drops all later work.
+// As on CUDA, a launch waits for room in a stream that has this much to do.
+constexpr uint64_t kLongestQueue = 1024;
+
+// anvilSimulatorDrain: drops all later work, and gives what is queued ten
+// seconds to run; what has not started then is dropped too, with a report.
 void drain();
 
 }  // namespace anvil::simulator

@@ -65,7 +65,9 @@ cudaError_t anvilSimulatorSetFaults(const char* plan);
 // one), by all threads: what a plan can strike.
 unsigned long long anvilSimulatorCallCount(void);
 
-// Runs everything that is queued on every device, without raising errors, and
-// makes later work a no-op. For the end of the process. Idempotent.
+// For the end of the process: makes later work a no-op, and gives what is queued
+// on every device ten seconds to run, without raising errors. What has not
+// started then does not run, and a line on stderr says how much that is.
+// Idempotent.
 void anvilSimulatorDrain(void);
 }

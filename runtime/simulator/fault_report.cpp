@@ -16,6 +16,9 @@ namespace {
 constinit struct sigaction before{};
 thread_local constinit KernelFaults* kernel_faults = nullptr;
 
+// An address below this is a null pointer and an offset.
+constexpr uintptr_t kNullPages = 65536;
+
 // A line that is put together without allocation or locale.
 class Line {
  public:
@@ -120,6 +123,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     if (kernel_faults != nullptr) {
       siglongjmp(kernel_faults->jump, 1);
     }
+  } else if (fault && kernel_faults != nullptr &&
+             reinterpret_cast<uintptr_t>(address) < kNullPages) {
+    Line line;
+    line << "anvil simulator: kernel '" << kernel_faults->kernel << "' used a null pointer (";
+    line.address(address) << "): a tensor whose memory was given back?";
+    line.write_to_stderr();
+    siglongjmp(kernel_faults->jump, 1);
   }
   hand_on(signal, info, context);
 }

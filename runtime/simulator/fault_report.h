@@ -9,7 +9,8 @@ namespace anvil::simulator {
 // - host code that touches a device address: a line on stderr that names the
 //   address, the device and the allocation; then the handler before, or death
 //   by the signal, as without us;
-// - a kernel that leaves its allocations: see KernelFaults;
+// - a kernel that leaves its allocations or uses a null pointer: see
+//   KernelFaults;
 // - all else: only the handler before.
 void install_fault_report();
 

@@ -248,6 +248,9 @@ void run_head(Stream& stream, Lock& lock) {
   int& count = is_host_function ? engine->hosting : engine->running;
   stream.state = StreamState::kRunning;
   ++count;
+  if (is_host_function && engine->host_waiters > 0) {
+    engine->progress.notify_all();  // who waits for room may go on
+  }
   if (engine->ready_count > 0 && !config.run_inline) {
     invite_workers();
   }

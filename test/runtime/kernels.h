@@ -14,6 +14,9 @@ const void* failing_kernel();
 // (float* data): writes far outside of any allocation.
 const void* wild_kernel();
 
+// The simulator's only: sleeps a millisecond. No arguments.
+const void* slow_kernel();
+
 // A device pointer as the kernels above take it.
 float* kernel_pointer(float* device_pointer);
 

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "runtime/table.h"
 #include "test/runtime/kernels.h"
@@ -23,6 +25,8 @@ void add(const anvilLaunch* launch) {
 
 void fail(const anvilLaunch*) { throw std::runtime_error("failing as it should"); }
 
+void sleep(const anvilLaunch*) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
 void run_wild(const anvilLaunch* launch) { argument<float*>(launch, 0)[size_t{1} << 20] = 1; }
 
 // The address of a kernel's registration is its handle on the simulator.
@@ -44,6 +48,11 @@ constexpr size_t kWildArguments[] = {sizeof(float*)};
 
 const void* add_kernel() {
   static Registered kernel{{"add", add, kAddArguments, 3}};
+  return kernel.handle();
+}
+
+const void* slow_kernel() {
+  static Registered kernel{{"slow", sleep, nullptr, 0}};
   return kernel.handle();
 }
 

@@ -114,6 +114,21 @@ TEST_F(SimulatorExit, DrainAfterAFailedKernelIsQuiet) {
       "");
 }
 
+TEST_F(SimulatorExit, DrainDropsWhatDoesNotEndInTimeAndSaysSo) {
+  expect_in_new_process(
+      [&] {
+        // A kernel that runs as long as the test wants to.
+        static Gate gate;
+        TestStream stream;
+        gate.close(stream);
+        EXPECT_SUCCESS(
+            cuda().cudaLaunchKernel(slow_kernel(), dim3(1), dim3(1), nullptr, 0, stream));
+        cuda().anvilSimulatorDrain();
+        EXPECT_SUCCESS(cuda().cudaStreamSynchronize(stream));
+      },
+      "the process ends with work in its streams: 2 kernels, copies or host functions do not run");
+}
+
 TEST_F(SimulatorExit, DrainBeforeAnyCallDoesNothing) {
   expect_in_new_process([&] { cuda().anvilSimulatorDrain(); }, "^$");
 }

@@ -136,5 +136,19 @@ TEST_F(SimulatorFault, AKernelOutsideOfItsMemoryIsNamed) {
       "kernel 'wild' made an illegal access to device memory at 0x[0-9a-f]+: device 0");
 }
 
+TEST_F(SimulatorFault, AKernelThatUsesANullPointerFailsAndTheProcessGoesOn) {
+  expect_in_new_process(
+      [] {
+        float* data = nullptr;
+        int count = 1;
+        float value = 1;
+        void* arguments[] = {&data, &count, &value};
+        EXPECT_SUCCESS(
+            cuda().cudaLaunchKernel(add_kernel(), dim3(1), dim3(1), arguments, 0, nullptr));
+        EXPECT_CUDA(cudaErrorIllegalAddress, cuda().cudaDeviceSynchronize());
+      },
+      "kernel 'add' used a null pointer");
+}
+
 }  // namespace
 }  // namespace anvil::runtime::testing

@@ -113,7 +113,7 @@ cudaError_t call(cudaError_t (*function)(Arguments...)) {
   return function(Arguments{}...);
 }
 // The two functions that give no code.
-cudaError_t call(const char* (*/*function*/)(cudaError_t)) { return cudaSuccess; }
+cudaError_t call(const char* (* /*function*/)(cudaError_t)) { return cudaSuccess; }
 
 TEST(SimulatorInjection, EveryFunctionOfTheTableFailsAsPlannedOrRefusesThePlan) {
   with_plan("*@1000=cudaErrorUnknown", [] {

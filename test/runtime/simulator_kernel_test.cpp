@@ -1,5 +1,6 @@
 // Kernels that host code registers, and what nvcc's generated code calls.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -186,6 +187,30 @@ TEST_F(SimulatorKernel, PopWithoutPushIsAnError) {
   cudaStream_t stream = nullptr;
   EXPECT_CUDA(cudaErrorMissingConfiguration,
               cuda().__cudaPopCallConfiguration(&grid, &block, &shared_bytes, &stream));
+}
+
+// As on CUDA, whose limit is not documented: a program that launches faster than
+// its device runs waits, and its queue does not grow without end.
+TEST_F(SimulatorKernel, ALaunchWaitsForRoomInAFullQueue) {
+  const TestStream stream;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_SUCCESS(cuda().cudaLaunchKernel(slow_kernel(), dim3(1), dim3(1), nullptr, 0, stream));
+  }
+  // 1024 may be queued, so at least 175 of a millisecond each have ended.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(175));
+  EXPECT_SUCCESS(cuda().cudaStreamSynchronize(stream));
+}
+
+TEST_F(SimulatorKernel, AFullQueueBehindAHostFunctionDoesNotHoldTheCallerUp) {
+  const TestStream stream;
+  Gate gate;
+  gate.close(stream);  // opens only when this thread gets there
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_SUCCESS(cuda().cudaLaunchKernel(slow_kernel(), dim3(1), dim3(1), nullptr, 0, stream));
+  }
+  gate.open();
+  EXPECT_SUCCESS(cuda().cudaStreamSynchronize(stream));
 }
 
 }  // namespace
