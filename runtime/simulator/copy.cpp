@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "runtime/simulator/address_space.h"
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
@@ -127,14 +128,19 @@ cudaError_t copy(const Rectangle& r, cudaMemcpyKind kind, Stream& stream, bool s
   if (const cudaError_t bad = check_direction(kind, to, from)) {
     return bad;
   }
-  if (const cudaError_t failed = failure(*stream.device)) {
-    return failed;
+  if (const cudaError_t refused = synchronous ? admit_query(stream, current_thread) : cudaSuccess) {
+    return refused;
+  }
+  if (const cudaError_t refused = admit(stream)) {
+    return refused;
   }
   CopyWork work{to.address, from.address, r.to_pitch, r.from_pitch, r.width, r.height, nullptr};
   flatten(work);
 
   const size_t bytes = work.width * work.height;
-  const bool staged = from.pageable && to.device && bytes <= kLargestStaging;
+  // What a graph copies is read when the graph runs.
+  const bool captured = capturing(stream);
+  const bool staged = !captured && from.pageable && to.device && bytes <= kLargestStaging;
   const bool in_node = staged && bytes <= NodePool::kLargePayload;
   if (staged && !in_node) {
     work.staging = std::malloc(bytes);
@@ -155,7 +161,7 @@ cudaError_t copy(const Rectangle& r, cudaMemcpyKind kind, Stream& stream, bool s
     sequence = node.sequence();
     node.commit();
   }
-  if (waits) {
+  if (waits && !captured) {
     wait(stream, sequence);
     return failure(*stream.device);
   }
@@ -177,8 +183,8 @@ cudaError_t fill(
   if (side.pageable) {
     return cudaErrorInvalidValue;
   }
-  if (const cudaError_t failed = failure(*stream.device)) {
-    return failed;
+  if (const cudaError_t refused = admit(stream)) {
+    return refused;
   }
   if (pitch == width) {
     width *= height;
@@ -191,7 +197,7 @@ cudaError_t fill(
     sequence = node.sequence();
     node.commit();
   }
-  if (!side.device) {
+  if (!side.device && !capturing(stream)) {
     wait(stream, sequence);
     return failure(*stream.device);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/process.h"
 #include "runtime/simulator/profile.h"
@@ -163,7 +164,11 @@ ANVIL_EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* great
 
 ANVIL_EXPORT cudaError_t cudaDeviceSynchronize() {
   return api([&](Thread& thread) {
-    wait_for_device(use_device(thread.device));
+    const Device& own = use_device(thread.device);
+    if (const cudaError_t refused = admit_query(own, thread)) {
+      return refused;
+    }
+    wait_for_device(own);
     return failure(thread.device);
   });
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/engine_state.h"
 #include "runtime/simulator/event.h"
 #include "runtime/simulator/process.h"
@@ -123,6 +124,8 @@ void advance(Stream& stream, Stream*& unsettled) {
   }
 }
 
+}  // namespace
+
 void enqueue(Stream& stream, Node* node) {
   node->next = nullptr;
   node->sequence = ++stream.enqueued;
@@ -141,8 +144,6 @@ void enqueue(Stream& stream, Node* node) {
     settle(&stream);
   }
 }
-
-}  // namespace
 
 void settle(Stream* list) {
   while (list != nullptr) {
@@ -193,7 +194,40 @@ Submission::~Submission() {
   }
 }
 
+namespace {
+
+cudaGraphNodeType graph_type(Work work) {
+  switch (work) {
+    case Work::kLaunch:
+      return cudaGraphNodeTypeKernel;
+    case Work::kCopy:
+      return cudaGraphNodeTypeMemcpy;
+    case Work::kFill:
+      return cudaGraphNodeTypeMemset;
+    case Work::kHostFunction:
+      return cudaGraphNodeTypeHost;
+    case Work::kRecord:
+      return cudaGraphNodeTypeEventRecord;
+    default:
+      return cudaGraphNodeTypeEmpty;
+  }
+}
+
+}  // namespace
+
+void start_work(Stream& stream, Lock& lock) {
+  if (config.run_inline) [[unlikely]] {
+    run_inline(stream, stream.enqueued, lock);
+  } else if (engine->ready_count > 0) {
+    invite_workers();
+  }
+}
+
 void Submission::commit() {
+  if (stream_.captured != nullptr) [[unlikely]] {
+    capture_work(stream_, graph_type(node_->work), node_);
+    return;
+  }
   if (engine->finalised) [[unlikely]] {
     if (node_->work == Work::kRecord) {
       // Nothing will complete the record, so there is none.
@@ -204,11 +238,7 @@ void Submission::commit() {
     return;
   }
   enqueue(stream_, std::exchange(node_, nullptr));
-  if (config.run_inline) [[unlikely]] {
-    run_inline(stream_, stream_.enqueued, lock_);
-  } else if (engine->ready_count > 0) {
-    invite_workers();
-  }
+  start_work(stream_, lock_);
 }
 
 std::mutex& engine_lock() { return engine_mutex; }
@@ -326,6 +356,7 @@ Stream* make_stream(Device& device, unsigned flags, int priority) {
 
 void destroy_stream(Stream* stream) {
   const Lock lock(engine_mutex);
+  leave_capture(*stream);
   stream->magic = 0;
   if (stream->state == StreamState::kIdle) {
     push(engine->reusable, stream);

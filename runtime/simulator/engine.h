@@ -38,7 +38,8 @@ class Submission {
   // The number that the work will have in its stream.
   uint64_t sequence() const { return stream_.enqueued + 1; }
 
-  // Enqueues. In inline mode, runs it before returning.
+  // Enqueues; in inline mode, runs it before returning. If the stream captures,
+  // puts it into the graph instead.
   void commit();
 
  private:

@@ -52,6 +52,13 @@ using Lock = std::unique_lock<std::mutex>;
 
 // All below: with the lock.
 
+// Puts work at the end of a stream's queue.
+void enqueue(Stream& stream, Node* node);
+
+// After `enqueue`: finds workers for what is ready, or in inline mode runs what
+// `stream` has.
+void start_work(Stream& stream, Lock& lock);
+
 // Finds the state of the streams in `list` (linked by `link`, in no other
 // list), completes what needs no worker, and makes the rest ready.
 void settle(Stream* list);

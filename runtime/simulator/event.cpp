@@ -1,5 +1,6 @@
 #include "runtime/simulator/event.h"
 
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
@@ -106,15 +107,27 @@ cudaError_t record(cudaEvent_t handle,
         if (event == nullptr || stream == nullptr || event->device != stream->device) {
           return cudaErrorInvalidResourceHandle;
         }
-        if (const cudaError_t failed = failure(*stream->device)) {
-          return failed;
+        if (const cudaError_t refused = admit(*stream)) {
+          return refused;
         }
         if (event->shared != nullptr) {
+          if (const cudaError_t refused = admit_outside_capture(*stream)) {
+            return refused;
+          }
           event->shared->record(*stream);
           return cudaSuccess;
         }
         Submission work(*stream, Work::kRecord);
         work->record = {event};
+        if (capturing(*stream)) {
+          if (flags == cudaEventRecordExternal) {
+            work.commit();  // recorded when the graph runs
+          } else {
+            capture_record(*stream, *event);
+          }
+          return cudaSuccess;
+        }
+        event->captured.reset();
         event->stream = stream;
         event->sequence = work.sequence();
         ++event->pending;
@@ -130,7 +143,7 @@ ANVIL_EXPORT cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream
   return record(handle, stream, cudaEventRecordDefault);
 }
 
-// cudaEventRecordExternal only means something in a capture.
+// With cudaEventRecordExternal a capture gets a node that records the event.
 ANVIL_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle,
                                                   cudaStream_t stream,
                                                   unsigned flags) {
@@ -139,13 +152,16 @@ ANVIL_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle,
 
 // An event that was never recorded counts as complete.
 ANVIL_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
-  return api([&](Thread&) {
+  return api([&](Thread& thread) {
     Event* event = resolve(handle);
     if (event == nullptr) {
       return cudaErrorInvalidResourceHandle;
     }
     if (const cudaError_t failed = failure(*event->device)) {
       return failed;
+    }
+    if (const cudaError_t refused = admit_query(*event, thread)) {
+      return refused;
     }
     if (event->shared != nullptr) {
       return event->shared->complete(event->shared->latest()) ? cudaSuccess : cudaErrorNotReady;
@@ -155,10 +171,13 @@ ANVIL_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
 }
 
 ANVIL_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
-  return api([&](Thread&) {
+  return api([&](Thread& thread) {
     Event* event = resolve(handle);
     if (event == nullptr) {
       return cudaErrorInvalidResourceHandle;
+    }
+    if (const cudaError_t refused = admit_query(*event, thread)) {
+      return refused;
     }
     if (event->shared != nullptr) {
       event->shared->wait_for(event->shared->latest());
@@ -214,6 +233,7 @@ ANVIL_EXPORT cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     const std::lock_guard lock(engine_lock());
     event->magic = 0;
     event->shared.reset();
+    event->captured.reset();
     if (event->pending == 0) {
       reuse(event);
     }

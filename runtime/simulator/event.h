@@ -11,6 +11,7 @@
 namespace anvil::simulator {
 
 class SharedEvent;
+struct CapturePoint;
 
 constexpr uint32_t kEventMagic = 0x4576656e;
 
@@ -26,6 +27,8 @@ struct Event {
   Event* next = nullptr;     // free list
   // With cudaEventInterprocess: has all of the above but device and flags.
   std::shared_ptr<SharedEvent> shared;
+  // If the latest record was in a stream that captured.
+  std::shared_ptr<CapturePoint> captured;
 };
 
 // The event behind a handle, or null.

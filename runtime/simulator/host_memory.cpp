@@ -3,6 +3,7 @@
 
 #include "runtime/simulator/address_space.h"
 #include "runtime/simulator/allocations.h"
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/poison.h"
@@ -39,6 +40,9 @@ ANVIL_EXPORT cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned fl
     if (bytes == 0) {
       return cudaSuccess;
     }
+    if (const cudaError_t refused = admit_unsafe(thread)) {
+      return refused;
+    }
     return allocate_host(pointer, bytes, {bytes, thread.device, flags, false, false});
   });
 }
@@ -64,9 +68,12 @@ ANVIL_EXPORT cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
 }
 
 ANVIL_EXPORT cudaError_t cudaFreeHost(void* pointer) {
-  return api([&](Thread&) {
+  return api([&](Thread& thread) {
     if (pointer == nullptr) {
       return cudaSuccess;
+    }
+    if (const cudaError_t refused = admit_unsafe(thread)) {
+      return refused;
     }
     if (const Location location = locate(pointer);
         (location.place != Place::kPinned && location.place != Place::kManaged) ||

@@ -3,6 +3,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
@@ -90,18 +91,20 @@ cudaError_t launch(const Kernel& kernel,
   if (stream.device->index != current_device) {
     return cudaErrorInvalidResourceHandle;
   }
-  if (const cudaError_t failed = failure(*stream.device)) {
-    return failed;
+  if (const cudaError_t refused = admit(stream)) {
+    return refused;
   }
+  const Kernel* counted = host == &kNothing ? &kernel : nullptr;
   if (faults_planned.load(std::memory_order_relaxed)) [[unlikely]] {
     host = planned_kernel(host);
   }
   Submission work(stream, Work::kLaunch, payload_bytes(*host));
-  work->launch = {host, {copy_arguments(*host, given, work->payload()), grid, block, shared_bytes}};
-  work.commit();
-  if (host == &kNothing) {
-    kernel.counted.fetch_add(1, std::memory_order_relaxed);
+  work->launch = {
+      host, {copy_arguments(*host, given, work->payload()), grid, block, shared_bytes}, counted};
+  if (counted != nullptr && !capturing(stream)) {
+    counted->counted.fetch_add(1, std::memory_order_relaxed);
   }
+  work.commit();
   return cudaSuccess;
 }
 

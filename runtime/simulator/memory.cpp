@@ -2,6 +2,7 @@
 #include "runtime/simulator/memory.h"
 
 #include "runtime/simulator/allocations.h"
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/process.h"
@@ -16,6 +17,9 @@ ANVIL_EXPORT cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     Device& own = use_device(thread.device);
     if (const cudaError_t failed = failure(own)) {
       return failed;
+    }
+    if (const cudaError_t refused = admit_unsafe(thread)) {
+      return refused;
     }
     if (bytes == 0) {
       *pointer = nullptr;
@@ -32,6 +36,9 @@ ANVIL_EXPORT cudaError_t cudaFree(void* pointer) {
     if (pointer == nullptr) {
       use_device(thread.device);
       return cudaSuccess;
+    }
+    if (const cudaError_t refused = admit_unsafe(thread)) {
+      return refused;
     }
     Origin origin = Origin::kMapped;
     {

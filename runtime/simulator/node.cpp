@@ -25,6 +25,7 @@ Node* NodePool::take(size_t payload_bytes) {
   if (size_class == kHeap) [[unlikely]] {
     Node* node = static_cast<Node*>(allocate_aligned(sizeof(Node) + payload_bytes));
     node->size_class = kHeap;
+    node->payload_bytes = static_cast<uint32_t>(payload_bytes);
     return node;
   }
   Node* node = free_[size_class];
@@ -32,6 +33,7 @@ Node* NodePool::take(size_t payload_bytes) {
     node = refill(size_class);
   }
   free_[size_class] = node->next;
+  node->payload_bytes = static_cast<uint32_t>(payload_bytes);
   return node;
 }
 

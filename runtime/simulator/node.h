@@ -12,12 +12,14 @@ namespace anvil::simulator {
 
 struct Stream;
 struct Event;
+struct Kernel;
 
 enum class Work : uint8_t { kLaunch, kCopy, kFill, kFree, kHostFunction, kRecord, kWait };
 
 struct LaunchWork {
   const anvilKernel* kernel;
-  anvilLaunch launch;  // arguments: in the payload
+  anvilLaunch launch;     // arguments: in the payload
+  const Kernel* counted;  // if it is only counted, else null
 };
 
 // `height` rows of `width` bytes, at kernel addresses.
@@ -67,6 +69,7 @@ struct alignas(64) Node {
   uint64_t ticket;    // position among the work that the legacy stream orders
   Work work;
   uint8_t size_class;
+  uint32_t payload_bytes;
   union {
     LaunchWork launch;
     CopyWork copy;

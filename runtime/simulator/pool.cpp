@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "runtime/simulator/allocations.h"
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/engine_state.h"
@@ -82,8 +83,11 @@ ANVIL_EXPORT cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStrea
     if (pointer == nullptr) {
       return cudaErrorInvalidValue;
     }
-    if (const cudaError_t failed = failure(*stream->device)) {
-      return failed;
+    if (const cudaError_t refused = admit_outside_capture(*stream)) {
+      return refused;
+    }
+    if (const cudaError_t refused = admit(*stream)) {
+      return refused;
     }
     *pointer = nullptr;
     if (bytes == 0) {
@@ -109,6 +113,9 @@ ANVIL_EXPORT cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
     }
     if (pointer == nullptr) {
       return cudaSuccess;
+    }
+    if (const cudaError_t refused = admit_outside_capture(*stream)) {
+      return refused;
     }
     {
       const std::lock_guard lock(memory->mutex);

@@ -33,6 +33,7 @@ struct Thread {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   bool inside_stream = false;  // a host function or a kernel body is running
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 };
 extern thread_local constinit Thread current_thread;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/simulator/capture.h"
 #include "runtime/simulator/device.h"
 #include "runtime/simulator/engine.h"
 #include "runtime/simulator/event.h"
@@ -87,16 +88,22 @@ ANVIL_EXPORT cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 }
 
 ANVIL_EXPORT cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return with_stream(handle, [](Stream& stream, Thread&) {
+  return with_stream(handle, [](Stream& stream, Thread& thread) {
     if (const cudaError_t failed = failure(*stream.device)) {
       return failed;
+    }
+    if (const cudaError_t refused = admit_query(stream, thread)) {
+      return refused;
     }
     return idle(stream) ? failure(*stream.device) : cudaErrorNotReady;
   });
 }
 
 ANVIL_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return with_stream(handle, [](Stream& stream, Thread&) {
+  return with_stream(handle, [](Stream& stream, Thread& thread) {
+    if (const cudaError_t refused = admit_query(stream, thread)) {
+      return refused;
+    }
     wait_for_stream(stream);
     return failure(*stream.device);
   });
@@ -132,18 +139,6 @@ ANVIL_EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* index) {
   });
 }
 
-// Capture cannot be begun on the simulator, so no stream is ever capturing.
-ANVIL_EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
-                                               cudaStreamCaptureStatus* status) {
-  return with_stream(handle, [&](Stream&, Thread&) {
-    if (status == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    *status = cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-  });
-}
-
 ANVIL_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
                                              cudaEvent_t event_handle,
                                              unsigned flags) {
@@ -155,14 +150,23 @@ ANVIL_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t handle,
     if ((flags & ~unsigned{cudaEventWaitExternal}) != 0) {
       return cudaErrorInvalidValue;
     }
-    if (const cudaError_t failed = failure(*stream.device)) {
-      return failed;
+    if (const cudaError_t refused = admit(stream)) {
+      return refused;
+    }
+    const bool external = (flags & cudaEventWaitExternal) != 0;
+    if (event->shared != nullptr || external) {
+      if (const cudaError_t refused = admit_outside_capture(stream)) {
+        return refused;
+      }
     }
     if (event->shared != nullptr) {
       event->shared->wait(stream);
       return cudaSuccess;
     }
     Submission work(stream, Work::kWait);
+    if (capturing(stream) || event->captured != nullptr) {
+      return capture_wait(stream, *event);
+    }
     // The record that counts is the latest one at the time of this call.
     if (event->stream == nullptr || event->stream == &stream ||
         done(*event->stream, event->sequence)) {
@@ -181,8 +185,8 @@ ANVIL_EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t handle,
     if (function == nullptr) {
       return cudaErrorInvalidValue;
     }
-    if (const cudaError_t failed = failure(*stream.device)) {
-      return failed;
+    if (const cudaError_t refused = admit(stream)) {
+      return refused;
     }
     Submission work(stream, Work::kHostFunction);
     work->host = {function, data};
@@ -212,15 +216,21 @@ ANVIL_EXPORT cudaError_t cudaStreamAddCallback(cudaStream_t handle,
                                                cudaStreamCallback_t function,
                                                void* data,
                                                unsigned flags) {
-  if (function == nullptr || flags != 0) {
-    return current_thread.last_error = cudaErrorInvalidValue;
-  }
-  auto callback = std::make_unique<Callback>(function, handle, data);
-  const cudaError_t code = cudaLaunchHostFunc(handle, call_back, callback.get());
-  if (code == cudaSuccess) {
-    callback.release();
-  }
-  return code;
+  return with_stream(handle, [&](Stream& stream, Thread&) {
+    if (function == nullptr || flags != 0) {
+      return cudaErrorInvalidValue;
+    }
+    if (const cudaError_t refused = admit(stream)) {
+      return refused;
+    }
+    if (const cudaError_t refused = admit_outside_capture(stream)) {
+      return refused;
+    }
+    Submission work(stream, Work::kHostFunction);
+    work->host = {call_back, new Callback{function, handle, data}};
+    work.commit();
+    return cudaSuccess;
+  });
 }
 
 // There is no profiler to start.

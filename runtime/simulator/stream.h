@@ -10,6 +10,7 @@
 
 namespace anvil::simulator {
 
+struct CapturePoint;
 struct Device;
 struct Thread;
 
@@ -26,7 +27,7 @@ enum class StreamState : uint8_t {
 
 // Streams are never given back to the heap: a destroyed one is reused with its
 // sequence going on, so that "stream S has completed work N" stays a valid
-// question. All but `completed` is guarded by the engine's lock.
+// question. All but the atomics is guarded by the engine's lock.
 struct Stream {
   uint32_t magic = 0;
   unsigned flags = 0;
@@ -42,6 +43,8 @@ struct Stream {
   Stream* waiters = nullptr;  // streams whose head waits for this one
   Stream* next = nullptr;     // in the list of all streams of the process
   uint64_t held_until = 0;    // adversarial schedule: not run before, ns
+  // Null but while the stream takes part in a capture (capture.h).
+  std::atomic<CapturePoint*> captured{nullptr};
 
   // Ordered with the legacy stream.
   bool blocking() const { return !legacy && (flags & cudaStreamNonBlocking) == 0; }

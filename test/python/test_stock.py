@@ -178,6 +178,52 @@ def test_kernels_are_counted(tmp_path):
 
 
 @pytest.fixture(scope="module")
+def graphs() -> dict:
+    """Copies in a graph are real; kernels are counted at each replay."""
+    return answers(
+        """
+        import torch, torch_anvil_stock
+        source, target = torch.zeros(8, device="cuda"), torch.zeros(8, device="cuda")
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            inside = source * 2
+            target.copy_(source)
+        counted = lambda: sum(n for name, n in torch_anvil_stock.kernel_counts().items() if "MulFunctor" in name)
+        answer["captured"] = counted()
+        results = []
+        for start in (1, 5):
+            source.copy_(torch.arange(start, start + 8.0))
+            graph.replay()
+            results.append(target.tolist())
+        answer["results"] = results
+        answer["replayed"] = counted()
+        answer["pool"] = sum(s["segment_pool_id"] == graph.pool() for s in torch.cuda.memory._snapshot()["segments"])
+
+        invalid = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(invalid):
+                torch.cuda.synchronize()
+        except torch.AcceleratorError as error:
+            answer["invalid"] = str(error).splitlines()[0]
+        answer["still_works"] = torch.arange(3).cuda().tolist()
+        """,
+        "--kernels=count",
+    )
+
+
+def test_graphs_are_captured_and_replayed(graphs):
+    assert graphs["captured"] == 0
+    assert graphs["replayed"] == 2
+    assert graphs["results"] == [[float(i) for i in range(1, 9)], [float(i) for i in range(5, 13)]]
+    assert graphs["pool"] == 1
+
+
+def test_what_a_capture_forbids_is_stocks_error(graphs):
+    assert "operation not permitted when stream is capturing" in graphs["invalid"]
+    assert graphs["still_works"] == [0, 1, 2]
+
+
+@pytest.fixture(scope="module")
 def expandable() -> dict:
     return answers(
         """

@@ -16,6 +16,12 @@ inline void* find_in_runtime(const char* name) {
   return library != nullptr ? dlsym(library, name) : nullptr;
 }
 
+// The first member of a fixture whose members make streams and memory: they are
+// made before SetUp.
+struct OnFirstDevice {
+  OnFirstDevice() { cuda().cudaSetDevice(0); }
+};
+
 // cuda_function<decltype(&cudaFoo)>("cudaFoo"), of the runtime API.
 template <class Function>
 Function cuda_function(const char* name) {
