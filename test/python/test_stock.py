@@ -204,7 +204,7 @@ def graphs() -> dict:
             with torch.cuda.graph(invalid):
                 torch.cuda.synchronize()
         except torch.AcceleratorError as error:
-            answer["invalid"] = str(error).splitlines()[0]
+            answer["invalid"] = [str(text).splitlines()[0] for text in (error.__context__, error)]
         answer["still_works"] = torch.arange(3).cuda().tolist()
         """,
         "--kernels=count",
@@ -219,7 +219,9 @@ def test_graphs_are_captured_and_replayed(graphs):
 
 
 def test_what_a_capture_forbids_is_stocks_error(graphs):
-    assert "operation not permitted when stream is capturing" in graphs["invalid"]
+    first, second = graphs["invalid"]
+    assert first == "CUDA error: operation not permitted when stream is capturing"
+    assert second == "CUDA error: operation failed due to a previous error during capture"
     assert graphs["still_works"] == [0, 1, 2]
 
 

@@ -61,6 +61,22 @@ TEST(SimulatorExports, EverythingThatLibcudartExports) {
   EXPECT_GT(functions, 400u);
 }
 
+// cudaGetErrorString and cudaGetErrorName need no driver.
+TEST(SimulatorExports, ErrorsHaveCudasNamesAndTexts) {
+  void* real = dlopen(ANVIL_TEST_LIBCUDART, RTLD_NOW | RTLD_LOCAL);
+  if (real == nullptr) {
+    GTEST_SKIP() << "no libcudart.so.13 beside the CUDA headers";
+  }
+  for (const char* function : {"cudaGetErrorName", "cudaGetErrorString"}) {
+    using Text = const char* (*)(int);
+    const auto expected = reinterpret_cast<Text>(dlsym(real, function));
+    const auto ours = reinterpret_cast<Text>(dlsym(simulator(), function));
+    for (int code = 0; code < 1100; ++code) {
+      EXPECT_STREQ(ours(code), expected(code)) << code;
+    }
+  }
+}
+
 TEST(SimulatorExports, WhatItDoesNotHaveIsRefusedByName) {
   setenv("ANVIL_DRIVER", "simulator", 1);
   expect_in_new_process(
