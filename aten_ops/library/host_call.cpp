@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "backend/Stream.h"
@@ -48,7 +50,15 @@ void run(const anvilLaunch* launch) {
   const std::unique_ptr<Call> call(*static_cast<Call**>(launch->arguments[0]));
   use_one_thread();
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  call->body();
+  try {
+    call->body();
+  } catch (const c10::Error& error) {
+    // One line for the simulator's report: without the backtrace, which names
+    // functions of torch and the folders it was built in.
+    const std::string message = error.what_without_backtrace();
+    throw std::runtime_error(std::string(call->name) + ": " +
+                             message.substr(0, message.find('\n')));
+  }
 }
 
 // The launch is a kernel whose one argument is the owning pointer to its Call.

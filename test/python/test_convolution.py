@@ -86,3 +86,54 @@ def test_integer_convolution_is_refused():
     x = torch.ones(1, 1, 4, 4, dtype=torch.int64, device=DEVICE)
     with pytest.raises((NotImplementedError, RuntimeError), match="not implemented for"):
         F.conv2d(x, x)
+
+
+def ones(*sizes, dtype=torch.float32):
+    return torch.ones(*sizes, device=DEVICE, dtype=dtype)
+
+
+WRONG_CONVOLUTIONS = {
+    "input dtype": (lambda x, w: F.conv2d(x.half(), w), "Input type .*Half.* weight type .*Float"),
+    "weight dtype": (lambda x, w: F.conv2d(x, w.half()), "Input type .*Float.* weight type .*Half"),
+    "bias dtype": (lambda x, w: F.conv2d(x, w, ones(4).half()), "bias type"),
+    "bias size": (lambda x, w: F.conv2d(x, w, ones(5)), "expected bias to be 1-dimensional with 4 elements"),
+    "dilation": (lambda x, w: F.conv2d(x, w, dilation=0), "dilation should be greater than zero"),
+    "transposed dilation": (lambda x, w: F.conv_transpose2d(x, w[:3], dilation=0), "dilation should be greater than zero"),
+    "stride": (lambda x, w: F.conv2d(x, w, stride=0), "non-positive stride"),
+    "groups": (lambda x, w: F.conv2d(x, w, groups=2), "to have 6 channels, but got 3 channels"),
+    "no groups": (lambda x, w: F.conv2d(x, w, groups=0), "non-positive groups"),
+    "kernel": (lambda x, w: F.conv2d(x, ones(4, 3, 0, 3)), "kernel size should be greater than zero"),
+    "output padding": (
+        lambda x, w: F.conv_transpose2d(x, w[:3], output_padding=1),
+        "output padding must be smaller than either stride or dilation",
+    ),
+    "no output": (lambda x, w: F.conv_transpose2d(x, w[:3], padding=9), "Output size is too small"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CONVOLUTIONS)
+def test_wrong_arguments_are_found_before_anything_is_queued(name):
+    wrong, message = WRONG_CONVOLUTIONS[name]
+    x, w = ones(1, 3, 8, 8), ones(4, 3, 3, 3)
+    with pytest.raises(RuntimeError, match=message):
+        wrong(x, w)
+    torch.anvil.synchronize()  # and the device lives
+    assert x.sum().item() == 192
+
+
+@pytest.mark.parametrize(
+    ("gradient", "message"),
+    [
+        ({"dtype": torch.float16}, "expected scalar type Float of grad_output, but found Half"),
+        ({"sizes": (1, 4, 5, 5)}, r"Expected grad_output of size \[1, 4, 6, 6\], but got \[1, 4, 5, 5\]"),
+        ({"sizes": (2, 4, 6, 6)}, "Expected grad_output of size"),
+        ({"sizes": (1, 5, 6, 6)}, "Expected grad_output of size"),
+    ],
+)
+def test_a_wrong_gradient_is_found_before_anything_is_queued(gradient, message):
+    grad = ones(*gradient.get("sizes", (1, 4, 6, 6)), dtype=gradient.get("dtype", torch.float32))
+    with pytest.raises(RuntimeError, match=message):
+        torch.ops.aten.convolution_backward(
+            grad, ones(1, 3, 8, 8), ones(4, 3, 3, 3), [4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True] * 3
+        )
+    torch.anvil.synchronize()
