@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/error.h"
+#include "runtime/error_hook.h"
 #include "runtime/table.h"
 
 namespace anvil::detail {
@@ -22,5 +23,12 @@ void throw_accelerator_error(cudaError_t code, const char* call) {
   throw c10::AcceleratorError({__func__, "backend/Exception.cpp", __LINE__}, code,
                               runtime::Error(code, name.c_str()).what());
 }
+
+namespace {
+// Kernels and the layers without torch report through runtime::check(), which
+// throws torch's kind of error, too, in every process that has this library.
+[[maybe_unused]] const bool registered =
+    (runtime::set_error_thrower(&throw_accelerator_error), true);
+}  // namespace
 
 }  // namespace anvil::detail

@@ -33,6 +33,8 @@ DeviceCount ask_device_count() noexcept {
     if (count == 0) {
       result.reason = "the driver reports no device";
     }
+  } catch (const c10::Error& error) {
+    result.reason = error.what_without_backtrace();
   } catch (const std::exception& error) {
     result.reason = error.what();
   }
@@ -70,6 +72,9 @@ c10::DeviceIndex device_count_ensure_non_zero() {
 void check_device_index(c10::DeviceIndex device) {
   const int count = device_count_ensure_non_zero();
   TORCH_CHECK(device >= 0 && device < count, "anvil device index ", static_cast<int>(device),
+              // torch.device("anvil:200").index is -56.
+              device < -1 ? " (torch keeps 8 bits of an index: " : "",
+              device < -1 ? std::to_string(device + 256) + " becomes it)" : "",
               " is out of range: this process has ", count,
               count == 1 ? " device (anvil:0)." : " devices (anvil:0 to anvil:",
               count == 1 ? "" : std::to_string(count - 1) + ").");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/BlockingRegion.h"
@@ -71,7 +72,11 @@ struct CachingImpl final : at::CachingHostAllocatorImpl<Stream, EventPtr, Block>
       const BlockingRegion region;
       code = runtime::table().cudaHostAlloc(pointer, size, cudaHostAllocDefault);
     }
-    detail::check(code, "cudaHostAlloc(pointer, size)");
+    if (code != cudaSuccess) [[unlikely]] {
+      const std::string call =
+          "cudaHostAlloc(pointer, " + std::to_string(size) + " bytes of pinned memory)";
+      detail::check(code, call.c_str());
+    }
   }
 
   void free_block(Block* block) override {

@@ -76,6 +76,9 @@ FallbackArguments::FallbackArguments(const c10::OperatorHandle& op, torch::jit::
   if (asked.has_value()) {
     device_ = *asked;
   }
+  if (device_.type() == kDeviceType && device_.index() < -1) {
+    check_device_index(device_.index());
+  }
   if (device_.type() == kDeviceType && device_.index() < 0) {
     device_.set_index(current_device());
   }

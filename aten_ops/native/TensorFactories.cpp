@@ -17,7 +17,14 @@ namespace {
 
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
-void check_options(std::optional<at::Layout> layout, std::optional<bool> pin_memory) {
+void check_options(std::optional<at::Layout> layout,
+                   std::optional<at::Device> device,
+                   std::optional<bool> pin_memory) {
+  // -1 is the current device. torch.device("anvil:200") is -56: torch keeps 8
+  // bits of the index. The registration's guard leaves negative indices alone.
+  if (C10_UNLIKELY(device.has_value() && device->index() < -1)) {
+    check_device_index(device->index());
+  }
   TORCH_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == at::Layout::Strided,
                               "only strided tensors live on ", kDeviceType, ", asked for layout ",
                               *layout);
@@ -45,7 +52,7 @@ at::Tensor empty_memory_format(at::IntArrayRef size,
                                std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  check_options(layout, pin_memory);
+  check_options(layout, device, pin_memory);
   return filled(at::detail::empty_generic(size, getDeviceAllocator(), kKeys,
                                           c10::dtype_or_default(dtype), memory_format));
 }
@@ -56,7 +63,7 @@ at::Tensor empty_strided(at::IntArrayRef size,
                          std::optional<at::Layout> layout,
                          std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
-  check_options(layout, pin_memory);
+  check_options(layout, device, pin_memory);
   return filled(at::detail::empty_strided_generic(size, stride, getDeviceAllocator(), kKeys,
                                                   c10::dtype_or_default(dtype)));
 }
@@ -68,7 +75,7 @@ at::Tensor _efficientzerotensor(at::IntArrayRef size,
                                 std::optional<at::Layout> layout,
                                 std::optional<at::Device> device,
                                 std::optional<bool> pin_memory) {
-  check_options(layout, pin_memory);
+  check_options(layout, device, pin_memory);
   constexpr auto keys = kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor);
   // A storage keeps a pointer to its allocator, so the tensor's own is not enough.
   static std::array<std::atomic<at::native::ZeroTensorAllocator*>, kMaxDevices> allocators{};

@@ -120,6 +120,8 @@ void bind_device(py::module_& module) {
              }));
   module.def("_current_device",
              wrap_pybind_function([] { return static_cast<int>(current_device()); }));
+  module.def("_check_device_index", wrap_pybind_function_no_gil(&check_device_index),
+             py::arg("device"));
   module.def("_set_device", wrap_pybind_function_no_gil(&set_device), py::arg("device"));
   module.def("_exchange_device", wrap_pybind_function_no_gil([](c10::DeviceIndex device) {
                return static_cast<int>(exchange_device(device));

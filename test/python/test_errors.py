@@ -137,6 +137,43 @@ def test_an_index_out_of_range_surfaces_at_the_next_synchronisation(run_python):
     assert result.returncode == 0
 
 
+def test_a_launch_after_a_device_assertion_is_an_accelerator_error_too(run_python):
+    """Who notices first does not decide what kind of exception it is."""
+    result = run_python(
+        """
+        import torch
+        source = torch.arange(3, device="anvil")
+        other = torch.ones(2, device="anvil")
+        result = source[torch.tensor([0, 7], device="anvil")]
+        for _ in range(100000):
+            try:
+                other.add_(1)
+            except Exception as error:
+                print(type(error).__name__, len(str(error).splitlines()), "cudaError" in str(error))
+                break
+        """
+    )
+    assert result.stdout.split() == ["AcceleratorError", "1", "True"], result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "torch.ones(1, device='anvil:200')",
+        "torch.ones(1).to('anvil:200')",
+        "torch.empty_strided((1,), (1,), device='anvil:254')",
+        "torch.arange(3, device='anvil:200')",
+        "torch.tril_indices(3, 3, device='anvil:200')",
+        "torch.anvil.set_device('anvil:200')",
+        "torch.anvil.device('anvil:200').__enter__()",
+        "torch.anvil.Stream('anvil:200')",
+    ],
+)
+def test_an_index_that_torch_wraps_is_out_of_range(use):
+    with torch.anvil.allow_fallback(), pytest.raises((RuntimeError, ValueError), match="anvil device index -.* out of range"):
+        eval(use)
+
+
 def test_host_access_to_device_memory_is_reported_and_ends_the_process(run_python, driver):
     result = run_python(
         """

@@ -31,6 +31,8 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         if device.type not in _NAMES:
             raise ValueError(f"Expected an anvil device, but got: {device}")
         if device.index is not None:
+            if device.index < -1:  # torch keeps 8 bits of "anvil:200"
+                _C._check_device_index(device.index)
             return device.index
     elif device is not None:
         raise ValueError(f"Expected an anvil device, an index or None, but got: {device!r}")
