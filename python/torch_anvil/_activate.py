@@ -22,12 +22,13 @@ def activate() -> None:
     # What is queued is finished before the interpreter ends; after that the backend refuses work.
     atexit.register(extension._end)
 
-    from . import anvil
+    from . import _multiprocessing, anvil
 
     torch.utils.rename_privateuse1_backend(NAME)
     torch._register_device_module(NAME, anvil)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     _register_alias(anvil)
+    _multiprocessing.register()
     torch.serialization.register_package(_ALIAS_PRIORITY, _no_tag, _restore_alias)
 
 

@@ -13,6 +13,7 @@ from torch_anvil import _C
 
 from . import _utils as _utils
 from . import amp, memory, operators, random, streams
+from ._inductor import _inductor_backend_init as _inductor_backend_init
 from ._lazy import _is_in_bad_fork as _is_in_bad_fork
 from ._lazy import _lazy_call as _lazy_call
 from ._lazy import _lazy_init, init, is_initialized
