@@ -36,13 +36,14 @@ std::string_view processor_level() {
       level = 2;
     }
   }
-  if (const char* wanted = std::getenv("ANVIL_CPU_LEVEL")) {
+  const char* wanted = std::getenv("ANVIL_CPU_LEVEL");
+  if (wanted != nullptr && *wanted != '\0') {
     int lowered = 0;
     while (lowered < 3 && kLevels[lowered] != wanted) {
       ++lowered;
     }
-    TORCH_CHECK(lowered < 3, "ANVIL_CPU_LEVEL is '", wanted,
-                "', not x86-64-v2, x86-64-v3 or x86-64-v4");
+    TORCH_CHECK(lowered < 3, "ANVIL_CPU_LEVEL=", wanted,
+                " is not known; use x86-64-v2, x86-64-v3 or x86-64-v4");
     level = std::min(level, lowered);
   }
   return kLevels[level];

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "aten_ops/Environment.h"
 #include "backend/BlockingRegion.h"
 #include "backend/Functions.h"
 #include "backend/Lifecycle.h"
@@ -63,6 +64,7 @@ constexpr GilHooks kGilHooks{&release_gil, &acquire_gil};
 void initialize() {
   torch::utils::register_fork_handler_for_device_init(kDeviceType);
   ensure_initialized();
+  check_environment();
   at::globalContext().lazyInitDevice(kDeviceType);
 }
 

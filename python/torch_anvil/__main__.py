@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import sys
@@ -130,7 +131,18 @@ def _conclusion(report: _Report) -> Iterator[str]:
         yield f"Problem: {problem}"
 
 
+def _parse_arguments() -> None:
+    """There are none but --help."""
+    argparse.ArgumentParser(
+        prog="python -m torch_anvil",
+        description="Prints what was built, what is found on this machine, and what is missing for torch.anvil to work.",
+        epilog="The exit status is 0 if everything that this machine needs is there, else 1. Environment variables: see "
+        "docs/environment_variables.md.",
+    ).parse_args()
+
+
 def main() -> int:
+    _parse_arguments()
     report = _Report()
     if _versions(report):
         _stock_device(report)
@@ -145,4 +157,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # as in `python -m torch_anvil | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered is written at the end
+        status = 1
+    sys.exit(status)

@@ -109,6 +109,19 @@ def test_an_unknown_fallback_policy_is_named_with_the_known_ones(run_python):
     assert re.search("maybe.*warn.*allow.*forbid", result.stderr.splitlines()[-1])
 
 
+@pytest.mark.parametrize(
+    "variable",
+    ["ANVIL_FALLBACK", "ANVIL_BLOCK_ORDER", "ANVIL_SIMULATOR_BLAS", "ANVIL_CPU_LEVEL", "ANVIL_SIMULATOR_DEVICES"],
+)
+def test_a_value_that_is_not_allowed_is_an_error_at_the_first_use(run_python, driver, variable):
+    if driver == "CUDA" and variable.startswith("ANVIL_SIMULATOR"):
+        pytest.skip("nobody reads the simulator's variables on a GPU")
+    result = run_python("import torch; print('imported', flush=True); torch.empty(1, device='anvil')", **{variable: "-1"})
+    assert result.stdout == "imported\n"
+    assert variable in result.stderr.splitlines()[-1], result.stderr
+    assert "-1" in result.stderr.splitlines()[-1]
+
+
 def test_an_unsupported_dtype_is_named(device):
     with pytest.raises((RuntimeError, NotImplementedError), match="[Ff]loat|Bool|bool"):
         torch.ones(3, device=device).bitwise_and_(1.5)
@@ -195,3 +208,8 @@ def test_host_access_to_device_memory_is_reported_and_ends_the_process(run_pytho
 def test_names_of_other_accelerators_stay_errors(device):
     with pytest.raises((RuntimeError, AssertionError), match="XPU|xpu"):
         torch.ones(1, device=device).to("xpu")
+
+
+def test_pinned_memory_that_is_not_there_says_how_much_was_asked(run_python):
+    result = run_python("import torch; torch.anvil.init(); torch.empty(1 << 48, dtype=torch.uint8, pin_memory=True)")
+    assert f"{1 << 48} bytes of pinned memory" in result.stderr.splitlines()[-1], result.stderr

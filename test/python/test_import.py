@@ -59,6 +59,27 @@ def diagnosis(**environment: str) -> subprocess.CompletedProcess:
     )
 
 
+def test_the_diagnosis_explains_itself_and_refuses_what_it_does_not_know():
+    def call(argument):
+        command = [sys.executable, "-m", "torch_anvil", argument]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    assert call("--help").stdout.startswith("usage: python -m torch_anvil")
+    assert call("--version?").returncode == 2
+
+
+def test_the_diagnosis_reports_a_value_that_is_not_allowed():
+    result = diagnosis(ANVIL_FALLBACK="foo")
+    assert result.returncode == 1
+    assert "Problem: ANVIL_FALLBACK" in result.stdout
+
+
+def test_the_diagnosis_survives_a_reader_that_has_enough():
+    command = f"{sys.executable} -m torch_anvil | head -c 1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert result.stderr == ""
+
+
 def test_import_torch_is_enough(run_python):
     result = run_python(
         """
@@ -114,8 +135,9 @@ def test_import_torch_anvil_before_torch(run_python):
         (lambda p: rebuilt_for(p, PYTHON_VERSION="2.7"), r"built for Python 2\.7, but this is Python 3"),
         (lambda p: without_library(p, "libanvil.so"), r"lost its library libanvil\.so"),
         (lambda p: without_library(p, "libanvil_simulator.so"), r"lost its library libanvil_simulator\.so"),
+        (lambda p: next(p.glob("_C*.so")).unlink(), r"lost its extension _C\."),
     ],
-    ids=["other-torch", "other-python", "no-libanvil", "no-simulator"],
+    ids=["other-torch", "other-python", "no-libanvil", "no-simulator", "no-extension"],
 )
 def test_what_cannot_work_leaves_torch_alone(broken_package, run_python, spoil, expected):
     spoil(broken_package)
