@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -29,13 +30,16 @@ def check_versions(torch_version: str) -> str | None:
 
 
 def check_libraries() -> str | None:
-    """The first library that is missing from the package, or None."""
+    """The first binary that is missing from the package, or None."""
     from ._build_info import LIBRARIES
 
     again = "install it again with: pip install --force-reinstall . in its sources"
     for name in LIBRARIES:
         if not os.path.exists(os.path.join(LIBRARY_FOLDER, name)):
             return f"torch_anvil has lost its library {name}; {again}"
+    # Without it the import below would speak of a circular import.
+    if not any(os.path.exists(os.path.join(_FOLDER, "_C" + suffix)) for suffix in EXTENSION_SUFFIXES):
+        return f"torch_anvil has lost its extension _C{EXTENSION_SUFFIXES[0]}; {again}"
     return None
 
 

@@ -176,3 +176,14 @@ def test_threads_share_devices_without_mixing_results(device):
     for thread in threads:
         thread.join()
     assert results == dict.fromkeys(range(8), True)
+
+
+def test_what_is_no_stream_of_the_device_is_named(device):
+    with pytest.raises(TypeError, match="Expected a torch.anvil.Stream or None, but got: 'x'"):
+        torch.anvil.set_stream("x")
+    with pytest.raises(TypeError, match="Expected a torch.anvil.Stream"):
+        torch.anvil.stream("x")
+    with pytest.raises(ValueError, match="one of cpu"):
+        torch.anvil.set_stream(torch.Stream(stream_id=0, device_index=0, device_type=0))
+    with pytest.raises(ValueError, match=f"index {2**40} is out of range"):
+        torch.anvil.current_stream(2**40)

@@ -22,6 +22,8 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         allow_cpu (bool): whether a CPU device is allowed; its index is -1.
     """
     if isinstance(device, int):
+        if not -128 <= device <= 127:  # what torch's index of a device can hold
+            raise ValueError(f"anvil device index {device} is out of range: there are {_C._device_count()} devices")
         return device
     if isinstance(device, str):
         device = torch.device(device)

@@ -114,6 +114,7 @@ class StreamContext:
     r"""Context-manager that selects a given stream, on its device. See :func:`stream`."""
 
     def __init__(self, stream: torch.Stream | None) -> None:
+        _check_stream(stream)
         self.stream = stream
         # (the stream that was current on the stream's device, the device that was current), one for each entry
         self._previous: list[tuple[Stream, int]] = []
@@ -133,6 +134,15 @@ class StreamContext:
         _C._set_device(device)
 
 
+def _check_stream(stream: Any) -> None:
+    if stream is None:
+        return
+    if not isinstance(stream, torch.Stream):
+        raise TypeError(f"Expected a torch.anvil.Stream or None, but got: {stream!r}")
+    if stream.device.type != "anvil":
+        raise ValueError(f"Expected a stream of an anvil device, but got one of {stream.device}")
+
+
 def stream(stream: torch.Stream | None) -> StreamContext:
     r"""Wrap around the Context-manager StreamContext that selects a given stream.
 
@@ -150,6 +160,7 @@ def set_stream(stream: torch.Stream) -> None:
     Args:
         stream (Stream): selected stream. This function is a no-op if this argument is ``None``.
     """
+    _check_stream(stream)
     if stream is None:
         return
     _lazy_init()
