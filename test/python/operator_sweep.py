@@ -2,7 +2,7 @@
 
 ``claimed`` lists the OpInfos that run on the device without a fallback; each is compared with the CPU for every dtype that
 CUDA claims. Everything else in the table restricts that, each entry with its reason.
-operator_cells.py holds the comparisons, operator_census.py is for keeping the table.
+operator_cells.py and operator_comparison.py hold the comparisons, operator_census.py is for keeping the table.
 """
 
 from __future__ import annotations

@@ -88,8 +88,9 @@ class Worker:
 def serve(descriptor: int) -> None:
     """Answers cells with outcomes until the other end closes."""
     import torch
-    from operator_cells import CHECKS, Nothing
+    from operator_cells import CHECKS
     from operator_census import census_of
+    from operator_comparison import Nothing
 
     def planted_fault(cell) -> None:
         torch.ones(2, device="privateuseone:0").gather(0, torch.tensor([5]).to("privateuseone:0"))
