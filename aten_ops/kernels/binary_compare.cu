@@ -86,7 +86,8 @@ void rshift(const Iterator& iterator, cudaStream_t stream) {
 }
 
 // b where a is zero; NaN stays.
-ANVIL_FUNCTOR(Heaviside, T, a == T(0) ? b : math::is_nan(a) ? a : static_cast<T>(a > T(0)))
+// 0 for NaN, as upstream's.
+ANVIL_FUNCTOR(Heaviside, T, a == T(0) ? b : static_cast<T>(a > T(0)))
 ANVIL_BINARY(heaviside, Heaviside, Real)
 
 }  // namespace anvil::kernels::binary

@@ -1,6 +1,7 @@
 // Losses before their reduction, and their gradients.
 #include <limits>
 
+#include "aten_ops/kernels/device_check.h"
 #include "aten_ops/kernels/elementwise.h"
 #include "aten_ops/kernels/math.h"
 #include "aten_ops/kernels/pointwise.h"
@@ -91,6 +92,10 @@ void huber_backward(const Iterator& iterator, cudaStream_t stream, Scalar norm, 
 struct BinaryCrossEntropy {
   template <class T>
   ANVIL_DEVICE T operator()(T input, T target) const {
+    device_check(input >= T(0) && input <= T(1),
+                 "binary_cross_entropy: all elements of input should be between 0 and 1");
+    device_check(target >= T(0) && target <= T(1),
+                 "binary_cross_entropy: all elements of target should be between 0 and 1");
     const T log_input = math::max_or_nan(math::log(input), T(-100));
     const T log_rest = math::max_or_nan(math::log1p(-input), T(-100));
     return (target - T(1)) * log_rest - target * log_input;

@@ -9,6 +9,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "aten_ops/kernels/activation.h"
+#include "aten_ops/native/CheckedScalar.h"
 #include "aten_ops/native/Loops.h"
 #include "generated/activation_native.h"
 
@@ -77,6 +78,7 @@ namespace {
 
 using anvil::native::launch;
 using anvil::native::to_scalar;
+using anvil::native::to_scalar_in;
 
 const anvil::kernels::ActivationKernels& kernels() { return anvil::kernels::table().activation; }
 
@@ -95,7 +97,8 @@ void elu_backward_kernel(TensorIteratorBase& iter,
          is_result);
 }
 void threshold_kernel(TensorIteratorBase& iter, const Scalar& threshold, const Scalar& value) {
-  launch(iter, kernels().threshold, to_scalar(threshold), to_scalar(value));
+  const ScalarType dtype = iter.common_dtype();
+  launch(iter, kernels().threshold, to_scalar_in(dtype, threshold), to_scalar_in(dtype, value));
 }
 void softplus_kernel(TensorIteratorBase& iter, const Scalar& beta, const Scalar& threshold) {
   launch(iter, kernels().softplus, to_scalar(beta), to_scalar(threshold));
@@ -115,7 +118,7 @@ void hardsigmoid_backward_kernel(TensorIteratorBase& iter) {
 void hardswish_kernel(TensorIterator& iter) { launch(iter, kernels().hardswish); }
 void hardswish_backward_kernel(TensorIterator& iter) { launch(iter, kernels().hardswish_backward); }
 void hardshrink_kernel(TensorIteratorBase& iter, const Scalar& lambd) {
-  launch(iter, kernels().hardshrink, to_scalar(lambd));
+  launch(iter, kernels().hardshrink, to_scalar_in(iter.common_dtype(), lambd));
 }
 void softshrink_kernel(TensorIteratorBase& iter, const Scalar& lambd) {
   launch(iter, kernels().softshrink, to_scalar(lambd));

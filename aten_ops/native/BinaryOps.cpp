@@ -5,6 +5,7 @@
 #include <ATen/native/TensorFactories.h>
 
 #include "aten_ops/kernels/binary.h"
+#include "aten_ops/native/CheckedScalar.h"
 #include "aten_ops/native/Loops.h"
 
 namespace at::native {
@@ -55,12 +56,14 @@ ANVIL_BINARY_STUB(xlog1py, TensorIteratorBase)
 ANVIL_BINARY_STUB(xlogy, TensorIteratorBase)
 
 static void add_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
-  anvil::native::launch(iter, anvil::kernels::table().binary.add, anvil::native::to_scalar(alpha));
+  anvil::native::launch(iter, anvil::kernels::table().binary.add,
+                        anvil::native::to_compute_scalar(iter.common_dtype(), alpha));
 }
 REGISTER_PRIVATEUSE1_DISPATCH(add_stub, &add_kernel)
 
 static void sub_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
-  anvil::native::launch(iter, anvil::kernels::table().binary.add, anvil::native::to_scalar(-alpha));
+  anvil::native::launch(iter, anvil::kernels::table().binary.add,
+                        anvil::native::to_compute_scalar(iter.common_dtype(), -alpha));
 }
 REGISTER_PRIVATEUSE1_DISPATCH(sub_stub, &sub_kernel)
 
@@ -71,7 +74,7 @@ REGISTER_PRIVATEUSE1_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel)
 
 static void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
   anvil::native::launch(iter, anvil::kernels::table().binary.pow_scalar,
-                        anvil::native::to_scalar(exponent));
+                        anvil::native::to_scalar_in(iter.common_dtype(), exponent));
 }
 REGISTER_PRIVATEUSE1_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel)
 

@@ -69,7 +69,28 @@ at::Tensor dense_like(const at::Tensor& like, at::ScalarType dtype, c10::Device 
   return at::empty(like.sizes(), options);
 }
 
-// On one device, in its current stream.
+// No kernel reads or writes the dtype (complex32, float8_e8m0fnu, bit types).
+bool is_without_kernels(at::ScalarType dtype) {
+  return kernels::element_size(static_cast<kernels::ScalarType>(dtype)) == 0;
+}
+
+// The elements of such a tensor as integers of their size.
+at::Tensor as_integers(const at::Tensor& tensor) {
+  switch (tensor.element_size()) {
+    case 1:
+      return tensor.view(at::kByte);
+    case 2:
+      return tensor.view(at::kShort);
+    case 4:
+      return tensor.view(at::kInt);
+    default:
+      TORCH_CHECK_NOT_IMPLEMENTED(false, "copies of elements of type ", tensor.scalar_type(),
+                                  " are not implemented");
+  }
+}
+
+// On one device, in its current stream. Waits only where a dtype without
+// kernels is converted: the host does that.
 void copy_on_device(const at::Tensor& dst, const at::Tensor& src) {
   if (is_one_memcpy(dst, src)) {
     if (dst.const_data_ptr() != src.const_data_ptr()) {
@@ -77,6 +98,12 @@ void copy_on_device(const at::Tensor& dst, const at::Tensor& src) {
                                                    dst.nbytes(), cudaMemcpyDeviceToDevice,
                                                    getCurrentStream().stream()));
     }
+  } else if ((is_without_kernels(dst.scalar_type()) || is_without_kernels(src.scalar_type())) &&
+             dst.scalar_type() != src.scalar_type()) {
+    dst.copy_(src.cpu().to(dst.scalar_type()));
+    return;
+  } else if (is_without_kernels(dst.scalar_type()) && same_bits(dst, src) && !dst.is_conj()) {
+    copy_on_device(as_integers(dst), as_integers(src));
   } else {
     auto iterator = at::TensorIteratorConfig()
                         .add_output(dst)
@@ -226,6 +253,7 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_bl
   at::assert_no_internal_overlap(dst);
   warn_if_imaginary_is_lost(dst, src);
   if (dst.device() == src.device()) {
+    at::assert_no_partial_overlap(dst, src);
     const DeviceGuard guard(dst.device());
     copy_on_device(dst, src);
   } else if (!is_ours(src)) {

@@ -49,6 +49,9 @@ kernels::RandomGrid random_grid(int64_t numel) {
 kernels::PhiloxState philox_state(const std::optional<at::Generator>& generator,
                                   uint64_t increment) {
   auto* impl = at::get_generator_or_default<GeneratorImpl>(generator, getDefaultGenerator());
+  const c10::Device current(kDeviceType, current_device());
+  TORCH_CHECK(impl->device() == current, "Expected a '", current, "' generator device but found '",
+              impl->device(), "'");
   const std::lock_guard lock(impl->mutex_);
   const auto [seed, offset] = impl->philox_engine_inputs(increment);
   return {seed, offset};

@@ -40,6 +40,7 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& input,
   if (train.has_value() && !*train) {
     return {input.clone(), at::ones_like(input, mask_options)};
   }
+  TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (p == 1) {
     return {at::zeros_like(input), at::zeros_like(input, mask_options)};
   }

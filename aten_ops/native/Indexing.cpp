@@ -6,6 +6,7 @@
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 
+#include "aten_ops/native/CheckedScalar.h"
 #include "aten_ops/native/IndexWalk.h"
 #include "aten_ops/native/Loops.h"
 #include "generated/indexing_native.h"
@@ -169,6 +170,9 @@ void check_index_select(const at::Tensor& self, int64_t dim, const at::Tensor& i
   TORCH_CHECK(
       index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
       "index_select(): Expected dtype int32 or int64 for index but got: ", index.scalar_type());
+  TORCH_CHECK(
+      index.numel() == 0 || self.dim() == 0 || self.size(at::maybe_wrap_dim(dim, self.dim())) > 0,
+      "index_select(): self indexing axis dim should be positive");
 }
 
 }  // namespace
@@ -211,6 +215,7 @@ TORCH_IMPL_FUNC(index_add_out)
  const at::Tensor& source,
  const at::Scalar& alpha,
  const at::Tensor& out) {
+  check_fits(alpha, out.scalar_type());
   if (!out.is_same(self)) {
     out.copy_(self);
   }

@@ -28,6 +28,19 @@ void check_dtype(at::ScalarType dtype, const char* name) {
   }
 }
 
+// The library reads all operands as one dtype. Upstream's words.
+void check_same_dtype(const at::Tensor& a, const at::Tensor& b) {
+  TORCH_CHECK(a.scalar_type() == b.scalar_type(),
+              "expected m1 and m2 to have the same dtype, but got: ", a.dtype().name(),
+              " != ", b.dtype().name());
+}
+
+void check_addend_dtype(const at::Tensor& self, const at::Tensor& a) {
+  TORCH_CHECK(self.scalar_type() == a.scalar_type(),
+              "self and mat2 must have the same dtype, but got ", self.scalar_type(), " and ",
+              a.scalar_type());
+}
+
 // The last two dimensions of `tensor` as the library reads them, if it can:
 // one stride is 1 and the other at least the contiguous extent. The stride of a
 // dimension of one element is free, and is chosen here.
@@ -81,6 +94,12 @@ void multiply(const char* name,
               const at::Tensor& out,
               Activation activation = Activation::kNone) {
   check_dtype(out.scalar_type(), name);
+  check_same_dtype(a, b);
+  if (self.defined()) {
+    check_addend_dtype(self, a);
+  }
+  TORCH_CHECK(out.scalar_type() == a.scalar_type(), "Expected out tensor to have dtype ",
+              a.dtype().name(), ", but got ", out.dtype().name(), " instead");
   if (out.numel() == 0) {
     return;
   }
@@ -198,6 +217,9 @@ TORCH_IMPL_FUNC(addmv_out)
  const at::Scalar& beta,
  const at::Scalar& alpha,
  const at::Tensor& out) {
+  TORCH_CHECK(mat.scalar_type() == vec.scalar_type() && mat.scalar_type() == self.scalar_type(),
+              "addmv input tensors must have the same dtype, but got ", mat.scalar_type(), ", ",
+              vec.scalar_type(), ", and ", self.scalar_type());
   // A vector is a matrix of one column.
   const at::Tensor addend = is_zero(beta) ? at::Tensor() : self.expand(out.sizes()).unsqueeze(1);
   multiply("addmv", addend, mat, vec.unsqueeze(1), beta, alpha, out.unsqueeze(1));

@@ -1,27 +1,16 @@
 // masked_fill_ and binary cross-entropy, which have no shared ATen function.
-#include <ATen/Dispatch_v2.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/empty_like.h>
 
 #include "aten_ops/kernels/pointwise.h"
+#include "aten_ops/native/CheckedScalar.h"
 #include "aten_ops/native/Loops.h"
+#include "backend/Functions.h"
 #include "generated/pointwise_native.h"
 
 namespace anvil::native {
-namespace {
-
-// Throws upstream's error unless `dtype` can hold the value (an imaginary part
-// in a real dtype, 300 in a byte).
-void check_fits(const c10::Scalar& value, at::ScalarType dtype) {
-  AT_DISPATCH_V2(dtype, "masked_fill", AT_WRAP([&] { (void)value.to<scalar_t>(); }),
-                 AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES),
-                 AT_EXPAND(AT_FLOAT8_TYPES), at::kHalf, at::kBFloat16, at::kBool, at::kComplexHalf);
-}
-
-}  // namespace
-
 at::Tensor& masked_fill__Scalar(at::Tensor& self, const at::Tensor& mask, const at::Scalar& value) {
   TORCH_CHECK(mask.scalar_type() == at::kBool,
               "masked_fill_ only supports boolean masks, but got mask with dtype ", mask.dtype());
@@ -53,6 +42,10 @@ at::Tensor& masked_fill__Tensor(at::Tensor& self, const at::Tensor& mask, const 
   TORCH_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
+  // `value` may be on the host, `self` not. The mask is compared with `self` below.
+  TORCH_CHECK(self.device().type() == kDeviceType,
+              "masked_fill_: Expected inputs to be on same device, but got self on ", self.device(),
+              " and value on ", value.device());
   return masked_fill__Scalar(self, mask, value.item());
 }
 

@@ -1,6 +1,7 @@
 // Positions of non-zero elements, and selection by mask.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/ops/_assert_async.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index.h>
 #include <ATen/ops/index_select.h>
@@ -111,6 +112,9 @@ at::Tensor& masked_scatter_(at::Tensor& self, const at::Tensor& mask, const at::
   kernels::table().nonzero.prefix(where.const_data_ptr(), to_scalar_type(at::kBool), where.numel(),
                                   counts.const_data_ptr<int64_t>(), position.data_ptr<int64_t>(),
                                   getCurrentStream());
+  at::_assert_async(counts.select(0, counts.numel() - 1).le(source.numel()),
+                    "masked_scatter_: expected the source to have at least as many elements as "
+                    "the mask selects");
   if (source.numel() == 0) {
     return self;
   }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "aten_ops/kernels/pointwise.h"
+#include "aten_ops/native/CheckedScalar.h"
 #include "aten_ops/native/Loops.h"
 
 namespace at::native {
@@ -16,15 +17,16 @@ namespace {
 
 using anvil::native::launch;
 using anvil::native::launch_as;
+using anvil::native::to_compute_scalar;
 using anvil::native::to_scalar;
 
 const anvil::kernels::PointwiseKernels& kernels() { return anvil::kernels::table().pointwise; }
 
 void addcmul_kernel(TensorIteratorBase& iter, const Scalar& value) {
-  launch(iter, kernels().addcmul, to_scalar(value));
+  launch(iter, kernels().addcmul, to_compute_scalar(iter.common_dtype(), value));
 }
 void addcdiv_kernel(TensorIteratorBase& iter, const Scalar& value) {
-  launch(iter, kernels().addcdiv, to_scalar(value));
+  launch(iter, kernels().addcdiv, to_compute_scalar(iter.common_dtype(), value));
 }
 void clamp_kernel(TensorIteratorBase& iter) { launch(iter, kernels().clamp_tensor); }
 void clamp_scalar_kernel(TensorIteratorBase& iter, const Scalar& min, const Scalar& max) {

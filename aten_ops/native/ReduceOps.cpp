@@ -126,6 +126,13 @@ void reduce_logic(const at::Tensor& self,
     out.fill_(all ? 1 : 0);
     return;
   }
+  // The kernel reads the dtypes on which torch computes; the others become such first.
+  if (at::isFloat8Type(self.scalar_type())) {
+    return reduce_logic(self.to(at::kFloat), dims, keepdim, all, out);
+  }
+  if (at::isBarebonesUnsignedType(self.scalar_type())) {
+    return reduce_logic(self.ne(0), dims, keepdim, all, out);
+  }
   // An empty list of dimensions (of any.dims, all.dims) reduces nothing.
   const bool nothing = dims.has_value() && dims->empty();
   const auto mask = nothing ? at::native::DimMask() : at::native::make_dim_mask(dims, self.dim());

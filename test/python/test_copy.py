@@ -275,3 +275,26 @@ def test_views_share_memory(device):
     complex_base = torch.zeros(3, dtype=torch.complex64, device=device)
     torch.view_as_real(complex_base)[:, 1].fill_(4)
     assert complex_base.tolist() == [4j, 4j, 4j]
+
+
+def test_a_copy_between_overlapping_parts_is_refused_as_on_the_cpu():
+    for device in ("cpu", "anvil"):
+        x = torch.arange(4.0, device=device)
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            x[1:].copy_(x[:-1])
+        square = x.view(2, 2)
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            square.copy_(square.t())
+        x.copy_(x)
+        assert x.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e8m0fnu, torch.complex32], ids=str)
+def test_dtypes_without_kernels_are_stored_copied_and_converted(dtype):
+    x = torch.tensor([1.0, 2.0, 4.0, 8.0]).to(dtype)
+    back = torch.complex64 if dtype.is_complex else torch.float32
+    ours = x.to("anvil")
+    assert ours.dtype == dtype
+    assert torch.equal(ours[::2].contiguous().cpu().to(back), x[::2].to(back))
+    assert torch.equal(ours.to(back).cpu(), x.to(back))
+    assert torch.equal(x.to(back).to("anvil").to(dtype).cpu().to(back), x.to(back))

@@ -208,3 +208,55 @@ def test_an_unsupported_dtype_is_an_error_that_names_it() -> None:
     x = torch.ones(3, dtype=torch.complex64, device=DEVICE)
     with pytest.raises(RuntimeError, match="ComplexFloat"):
         torch.erf(x)
+
+
+def test_heaviside_of_nan_is_zero():
+    x, values = torch.tensor([float("nan"), 0, -1, 2]), torch.full((4,), 7.0)
+    assert torch.equal(torch.heaviside(x.to("anvil"), values.to("anvil")).cpu(), torch.heaviside(x, values))
+
+
+@pytest.mark.parametrize("alpha", [True, 2, 0, -1])
+def test_any_alpha_but_zero_is_true_in_a_sum_of_bools(alpha):
+    a, b = torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False])
+    assert torch.equal(torch.add(a.to("anvil"), b.to("anvil"), alpha=alpha).cpu(), torch.add(a, b, alpha=alpha))
+
+
+@pytest.mark.parametrize(
+    "dtype, call",
+    [
+        (torch.int64, lambda x: x.masked_fill(x > 1, float("nan"))),
+        (torch.int8, lambda x: x.masked_fill(x > 1, 300)),
+        (torch.float16, lambda x: x.masked_fill(x > 1, -1e9)),
+        (torch.int8, lambda x: torch.addcmul(x, x, x, value=300)),
+        (torch.int8, lambda x: torch.add(x, x, alpha=300)),
+        (torch.int8, lambda x: torch.sub(x, x, alpha=300)),
+        (torch.int8, lambda x: torch.pow(x, 300)),
+        (torch.float16, lambda x: torch.pow(x, 1e6)),
+        (torch.int8, lambda x: torch.threshold(x, 0, 300)),
+        (torch.float16, lambda x: torch.hardshrink(x, 1e6)),
+        (torch.int8, lambda x: x.index_add(0, torch.tensor([0, 1], device=x.device), x, alpha=300)),
+    ],
+)
+def test_a_number_that_its_dtype_cannot_hold_is_refused(dtype, call):
+    x = torch.tensor([1, 2], dtype=dtype)
+    for device in ("cpu", "anvil"):
+        with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+            call(x.to(device))
+
+
+def test_masked_fill_of_a_host_tensor_by_a_device_value_names_both_devices(device):
+    ones = torch.ones(3)
+    with pytest.raises(RuntimeError, match="same device.*cpu.*anvil:0"):
+        ones.masked_fill(ones.bool(), torch.tensor(1.0, device=device))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+@pytest.mark.parametrize("periodic", [False, True])
+def test_kaiser_window_equals_cpu(dtype, periodic):
+    for length in (1, 2, 5, 64):
+        ours = torch.kaiser_window(length, periodic, beta=8.0, dtype=dtype, device="anvil")
+        expected = torch.kaiser_window(length, periodic, beta=8.0, dtype=torch.float64)
+        assert ours.dtype == dtype
+        # i0 is a series in the dtype of the computation: some ULP.
+        tolerance = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 1e-3}[dtype]
+        torch.testing.assert_close(ours.cpu().double(), expected, rtol=tolerance, atol=tolerance)

@@ -327,3 +327,32 @@ def test_an_asynchronous_assertion_fails_later_with_its_message(run_python):
     assert result.stdout.split() == ["returned", "failed"]
     assert "the weights are all zero" in result.stderr
     assert "not this one" not in result.stderr
+
+
+def test_masked_scatter_from_a_source_that_is_too_short_fails(run_python):
+    """As on CUDA: at the next synchronisation. Elements that are not selected need no source."""
+    result = run_python(
+        """
+        import torch
+        x, mask = torch.zeros(4, device="anvil"), torch.tensor([True, False, True, True], device="anvil")
+        print(x.masked_scatter(mask, torch.arange(1.0, 4.0, device="anvil")).tolist())
+        print(x.masked_scatter(~mask & mask, torch.ones(0, device="anvil")).tolist())
+        x.masked_scatter_(mask, torch.ones(2, device="anvil"))
+        try:
+            torch.anvil.synchronize()
+        except RuntimeError:
+            print("failed", flush=True)
+        """
+    )
+    assert "[1.0, 0.0, 2.0, 3.0]\n[0.0, 0.0, 0.0, 0.0]\nfailed" in result.stdout
+    assert "at least as many elements as the mask selects" in result.stderr
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0)], ids=str)
+def test_an_empty_table_has_no_rows_to_select(shape):
+    index = torch.zeros(2, dtype=torch.int64)
+    for device in ("cpu", "anvil"):
+        with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+            torch.ones(shape, device=device).index_select(0, index.to(device))
+    none = torch.ones(shape, device="anvil").index_select(0, index[:0].to("anvil"))
+    assert none.shape == shape

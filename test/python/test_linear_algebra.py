@@ -130,3 +130,40 @@ def test_products_run_in_stream_order_with_kernels():
         x = torch.mm(x, x).div_(8)
         a = torch.mm(a, a).div_(8)
     torch.testing.assert_close(x.cpu(), a)
+
+
+def of_dtypes(*shapes_and_dtypes):
+    return [torch.ones(shape, dtype=dtype) for shape, dtype in shapes_and_dtypes]
+
+
+FLOAT, DOUBLE, HALF = torch.float32, torch.float64, torch.float16
+
+
+@pytest.mark.parametrize(
+    "product, operands",
+    [
+        (torch.mm, of_dtypes(((2, 3), FLOAT), ((3, 3), DOUBLE))),
+        (torch.mm, of_dtypes(((2, 3), HALF), ((3, 3), FLOAT))),
+        (torch.matmul, of_dtypes(((3,), FLOAT), ((3, 3), DOUBLE))),
+        (torch.bmm, of_dtypes(((1, 2, 3), FLOAT), ((1, 3, 3), DOUBLE))),
+        (F.linear, of_dtypes(((2, 3), FLOAT), ((3, 3), DOUBLE))),
+        (F.linear, of_dtypes(((2, 3), FLOAT), ((3, 3), FLOAT), ((3,), DOUBLE))),
+        (torch.mv, of_dtypes(((2, 3), FLOAT), ((3,), DOUBLE))),
+        (torch.addmv, of_dtypes(((2,), DOUBLE), ((2, 3), FLOAT), ((3,), FLOAT))),
+        (torch.addmm, of_dtypes(((2, 2), DOUBLE), ((2, 3), FLOAT), ((3, 2), FLOAT))),
+        (torch.addmm, of_dtypes(((2, 2), FLOAT), ((2, 3), FLOAT), ((3, 2), DOUBLE))),
+        (torch.baddbmm, of_dtypes(((1, 2, 3), FLOAT), ((1, 2, 3), FLOAT), ((1, 3, 3), DOUBLE))),
+        (torch.baddbmm, of_dtypes(((1, 2, 3), DOUBLE), ((1, 2, 3), FLOAT), ((1, 3, 3), FLOAT))),
+        (torch.dot, of_dtypes(((3,), FLOAT), ((3,), DOUBLE))),
+    ],
+)
+def test_products_of_mixed_dtypes_are_refused_as_on_the_cpu(product, operands):
+    with pytest.raises(RuntimeError):
+        product(*operands)
+    with pytest.raises(RuntimeError, match="dtype"):
+        product(*(operand.to("anvil") for operand in operands))
+
+
+def test_the_error_of_a_mixed_product_names_both_dtypes():
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype, but got: float != double"):
+        torch.ones(2, 3, device="anvil") @ torch.ones(3, 3, dtype=DOUBLE, device="anvil")

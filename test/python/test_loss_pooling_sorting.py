@@ -156,3 +156,23 @@ def test_topk(shape, k, dim, largest):
 
 def test_argsort_and_gradient_of_sort():
     assert torch.equal(torch.argsort(random(30).to("anvil")).cpu(), torch.argsort(random(30)))
+
+
+@pytest.mark.parametrize("which, x, y", [("input", 1.5, 0.5), ("input", "nan", 0.5), ("target", 0.5, -0.5)])
+def test_binary_cross_entropy_outside_of_zero_and_one_fails(which, x, y, run_python):
+    """As on CUDA: a device-side assertion."""
+    result = run_python(
+        f"""
+        import torch
+        x, y = (torch.tensor([0.0, 1.0, float(v)], device="anvil") for v in ("{x}", "{y}"))
+        torch.nn.functional.binary_cross_entropy(x[:2], y[:2].clamp(0, 1))
+        torch.anvil.synchronize()
+        try:
+            torch.nn.functional.binary_cross_entropy(x, y)
+            torch.anvil.synchronize()
+        except RuntimeError:
+            print("failed", flush=True)
+        """
+    )
+    assert "failed" in result.stdout, result.stderr
+    assert f"all elements of {which} should be between 0 and 1" in result.stderr

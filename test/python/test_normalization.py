@@ -162,3 +162,38 @@ def test_a_batch_norm_layer_trains_and_evaluates():
     assert ours.num_batches_tracked.item() == 3
     torch.testing.assert_close(ours.running_var.cpu(), theirs.running_var)
     torch.testing.assert_close(ours.eval()(x.to("anvil")).cpu(), theirs.eval()(x))
+
+
+@pytest.mark.parametrize("with_weight", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+def test_group_norm_has_the_dtype_of_its_input(dtype, with_weight, with_bias):
+    """Weights of half and bfloat16 are float, as under autocast."""
+    x = random(3, 6, 4, 5, dtype=dtype)
+    parameter_dtype = torch.float64 if dtype == torch.float64 else torch.float32
+    weight = random(6, seed=1, dtype=parameter_dtype) if with_weight else None
+    bias = random(6, seed=2, dtype=parameter_dtype) if with_bias else None
+    on_device = [p if p is None else p.to("anvil") for p in (weight, bias)]
+    ours = F.group_norm(x.to("anvil"), 3, *on_device)
+    expected = F.group_norm(x.double(), 3, *(p if p is None else p.double() for p in (weight, bias)))
+    assert ours.dtype == dtype
+    torch.testing.assert_close(ours.cpu(), expected.to(dtype), **TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtypes", [(torch.float32, torch.float16), (torch.float64, torch.float32)], ids=str)
+def test_group_norm_refuses_weights_of_another_dtype(dtypes):
+    x, weight = torch.ones(2, 4, 3, dtype=dtypes[0]), torch.ones(4, dtype=dtypes[1])
+    for device in ("cpu", "anvil"):
+        with pytest.raises(RuntimeError, match="mixed dtype"):
+            F.group_norm(x.to(device), 2, weight.to(device), weight.to(device))
+
+
+def test_the_gradients_of_group_norm_equal_cpu():
+    """The CPU computes them, from the statistics that the device's forward saved."""
+    ours, theirs = (random(2, 4, 3, 5).to(d).requires_grad_() for d in ("anvil", "cpu"))
+    weights = [random(4, seed=1).to(x.device).requires_grad_() for x in (ours, theirs)]
+    for x, weight in zip((ours, theirs), weights, strict=True):
+        with torch.anvil.allow_fallback():
+            F.group_norm(x, 2, weight, weight).square().sum().backward()
+    torch.testing.assert_close(ours.grad.cpu(), theirs.grad, rtol=1e-4, atol=1e-5)  # sums of 30 terms
+    torch.testing.assert_close(weights[0].grad.cpu(), weights[1].grad, rtol=1e-4, atol=1e-5)

@@ -330,3 +330,21 @@ def test_multinomial_draws_in_proportion_to_the_weights():
     one = torch.multinomial(weights.to(DEVICE).expand(2, 3), 1).cpu()
     assert (weights.gather(1, one) > 0).all()
     assert sorted(torch.multinomial(torch.ones(5, device=DEVICE), 5).cpu().tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_a_generator_of_another_device_is_refused(device, other_device):
+    generator = torch.Generator(other_device)
+    for draw in (
+        lambda: torch.rand(3, device=device, generator=generator),
+        lambda: torch.ones(3, device=device).exponential_(generator=generator),
+        lambda: torch.randperm(3, device=device, generator=generator),
+        lambda: torch.multinomial(torch.ones(3, device=device), 2, generator=generator),
+    ):
+        with pytest.raises(RuntimeError, match="Expected a 'anvil:0' generator device but found 'anvil:1'"):
+            draw()
+
+
+@pytest.mark.parametrize("p", [2.0, -0.5, float("nan")])
+def test_a_dropout_probability_outside_of_zero_and_one_is_refused(p, device):
+    with pytest.raises(RuntimeError, match="between 0 and 1"):
+        torch.native_dropout(torch.ones(3, device=device), p, True)

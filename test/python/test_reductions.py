@@ -291,3 +291,16 @@ def test_running_extrema_and_logcumsumexp(shape, dim):
     compare(lambda t: torch.cummin(t, dim), x)
     compare(lambda t: torch.logcumsumexp(t, dim), x)
     compare(lambda t: torch.cummax(t, dim), random(shape, torch.int32))
+
+
+@pytest.mark.parametrize("values", [[0, 0], [0, 1], [1, 1]], ids=str)
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.uint16, torch.uint32, torch.uint64, torch.float8_e4m3fn, torch.float8_e5m2],
+    ids=str,
+)
+def test_any_and_all_read_the_dtypes_that_are_only_stored(dtype, values):
+    x = torch.tensor([values], dtype=torch.float32).to(dtype)
+    for reduce in (torch.any, torch.all):
+        assert torch.equal(reduce(x.to("anvil")).cpu(), reduce(x))
+        assert torch.equal(reduce(x.to("anvil"), dim=1).cpu(), reduce(x, dim=1))
