@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "aten_ops/kernels/macros.h"
 #include "aten_ops/kernels/reduce.h"
 
 namespace anvil::kernels {
@@ -33,7 +34,7 @@ struct ReducePlan {
   int64_t inner_parts = 1;
   int threads = 32;
 
-  int64_t parts() const { return outer_parts * inner_parts; }
+  ANVIL_DEVICE int64_t parts() const { return outer_parts * inner_parts; }
   size_t counter_bytes() const {
     return parts() > 1 ? (static_cast<size_t>(units) * sizeof(unsigned) + 15) / 16 * 16 : 0;
   }
