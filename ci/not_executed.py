@@ -13,6 +13,8 @@ import re
 import sys
 from pathlib import Path
 
+from generated_page import write_or_check
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "not_executed_without_gpu.md"
 FOLDERS = ("runtime", "backend", "aten_ops", "python")
@@ -104,16 +106,5 @@ def page() -> str:
     return TEXT.format(files="\n".join(files), blocks="\n".join(blocks))
 
 
-def main() -> int:
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is stale: run python ci/not_executed.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page(), ROOT))

@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+from generated_page import write_or_check
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "simulator_functions.md"
 SIMULATOR = ROOT / "runtime" / "simulator"
@@ -86,16 +88,5 @@ def page() -> str:
     )
 
 
-def main() -> int:
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is stale: run python ci/simulator_functions.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page(), ROOT))
